@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* environ.h - the environment of the command, from the caller's and the policy. */
+#pragma once
+
+#include "policy/policy.h"
+
+G_BEGIN_DECLS
+
+typedef struct
+{
+  char *name;
+  char *value;             /* NULL: dropped */
+  const SbxOrigin *origin; /* the policy line behind it, or NULL */
+  const char *why;         /* static machine word: "inherited", "drop", "clean", "set", "keep", "proxy", "tmpdir", "marker", "invalid" */
+} SbxEnvironRow;
+
+typedef struct
+{
+  GPtrArray *rows; /* SbxEnvironRow*: every variable there was or is, in the caller's order, then new ones */
+  char **envp;     /* NULL-terminated, for execve */
+} SbxEnviron;
+
+/* inherit: everything except `drop` (globs; `keep` wins over drop of the same or a more trusted level: a keep of the user re-opens
+ * a system drop unless locked); clean: only PATH HOME USER LOGNAME SHELL TERM LANG LC_* TZ and `keep`. Then `set`.
+ * In mode deny inherited proxy variables (http_proxy, https_proxy, all_proxy, ftp_proxy, no_proxy, both cases) go.
+ * With tmp = private a TMPDIR (TMP, TEMP) that points elsewhere than below /tmp or /var/tmp becomes /tmp.
+ * SANDBOXED=1, SANDBOX_BACKEND=namespaces and SANDBOX_ID=@id come last and win. Inherited ones are not believed.
+ * Names that are no identifier or have no "=" are dropped as "invalid"; a duplicate keeps the first, as getenv does.
+ * Returns: (transfer full) */
+SbxEnviron *sbx_environ_new (const SbxPolicy *policy, const char *const *caller, const char *id);
+void sbx_environ_free (SbxEnviron *env);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbxEnviron, sbx_environ_free)
+
+G_END_DECLS

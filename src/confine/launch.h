@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* launch.h - one run: clone, set-up inside, the command, its end. The order and the division of work are in launch.c. */
+#pragma once
+
+#include "confine/environ.h"
+#include "confine/mount-plan.h"
+
+G_BEGIN_DECLS
+
+typedef struct
+{
+  const SbxPolicy *policy;
+  const SbxContext *context;
+  const SbxPathTable *table;
+  const SbxMountPlan *plan;
+  const SbxEnviron *env;
+  const char *session_id;
+  const char *policy_json; /* for SBX_SESSION_DIR/policy.json */
+  char *const *argv;       /* NULL-terminated */
+  const char *chdir;       /* where the command starts; NULL: the current directory */
+  const int *keep_fds;
+  gsize n_keep_fds;
+  guint timeout;           /* seconds; 0: none */
+} SbxRun;
+
+/* Runs it. On success *status is the exit status that the caller shall see (the command's, 128+N, 124).
+ * FALSE: the command never ran; @error says at which step and why (code CONFINE, NOT_FOUND, NOT_EXECUTABLE or SYSTEM). */
+gboolean sbx_run (const SbxRun *run, int *status, GError **error);
+
+/* Tries each kernel feature for real, each with a time-out; appends one line a feature to @out ("ok|missing<TAB>feature<TAB>detail or remedy").
+ * Returns TRUE when nothing is missing. */
+gboolean sbx_probe (GString *out);
+
+G_END_DECLS

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* placeholder.h - keeps names that are protected and absent from being created: for the length of the run a dangling symbolic
+ * link takes the name, so that it looks absent to stat(2), open(2) through it fails, and mount-apply can bind it onto itself.
+ * Its text names the reason and this run; a journal in the state directory, written before the links are made, lets the next
+ * start remove what a killed run left behind. Two runs at once share a placeholder; the last one out removes it.
+ * Adversary: the workspace may be written by other sandboxes while this runs; only links with our own text are ever removed. */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/* Every placeholder's text begins with this; the directory exists inside every sandbox, read-only and empty. */
+#define SBX_PLACEHOLDER_PREFIX "/run/sandbox-session/protected/"
+
+typedef struct _SbxPlaceholders SbxPlaceholders;
+
+/* Removes what dead runs left (journals below @state_dir whose lock is free), then makes a placeholder for each of @paths
+ * (canonical parents, absent names). A name that exists by now is left alone unless it is another live run's placeholder.
+ * A parent that may not be written by this user (EACCES, EROFS) and is not the user's own needs none and is skipped.
+ * @state_dir is created with mode 0700 if missing. Any other failure is an error: the name would not be protected.
+ * Returns: (transfer full) */
+SbxPlaceholders *sbx_placeholders_new (const char *state_dir, const char *const *paths, GError **error);
+
+/* Only the cleaning of what dead runs left; costs one open when there is nothing. */
+gboolean sbx_placeholders_recover (const char *state_dir, GError **error);
+
+/* (transfer none): NULL-terminated: those of @paths that now are placeholders of this or another live run. */
+const char *const *sbx_placeholders_paths (const SbxPlaceholders *placeholders);
+
+/* Removes this run's share from the host's tree, then the journal. */
+void sbx_placeholders_free (SbxPlaceholders *placeholders);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbxPlaceholders, sbx_placeholders_free)
+
+G_END_DECLS

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* origin.h - where a value came from. Every entry of a policy keeps it, so that explaining costs nothing. */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/* Ordered from most to least trusted, except that the built-in rules cannot be changed by anybody. */
+typedef enum
+{
+  SBX_LEVEL_BUILTIN,
+  SBX_LEVEL_SYSTEM,
+  SBX_LEVEL_USER,
+  SBX_LEVEL_COMMAND,
+  SBX_LEVEL_PROJECT,
+  SBX_N_LEVELS
+} SbxLevel;
+
+/* "builtin", "system", "user", "command", "project": machine words, never translated. */
+const char *sbx_level_name (SbxLevel level);
+
+typedef struct
+{
+  SbxLevel level;
+  const char *file; /* interned; NULL for builtin; for the command level the option, e.g. "--deny-read" */
+  guint line;       /* 1-based; 0 when there is none */
+} SbxOrigin;
+
+/* "FILE:LINE", "--option" or "-", escaped. Returns: (transfer full) */
+char *sbx_origin_to_string (const SbxOrigin *origin);
+
+/* One element of a list keyword. */
+typedef struct
+{
+  char *text;       /* the entry as written, blanks around it removed; a variable's NAME for environment.set */
+  char *value;      /* environment.set: the value; network lists: the port part ("443", "1-9", "*") or NULL; else NULL */
+  gint64 number;    /* lists of numbers (ports); 0 otherwise */
+  gboolean private_ok; /* network.allow: the rule may reach private addresses */
+  SbxOrigin origin;
+} SbxEntry;
+
+SbxEntry *sbx_entry_new (const char *text, const SbxOrigin *origin);
+SbxEntry *sbx_entry_copy (const SbxEntry *entry);
+void sbx_entry_free (SbxEntry *entry);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbxEntry, sbx_entry_free)
+
+G_END_DECLS

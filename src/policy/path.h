@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* path.h - names of files, resolved as the kernel does: component by component, physical "..", links followed.
+ * The names come from policies and from questions; they may be hostile, and change while they are read. */
+#pragma once
+
+#include <glib.h>
+#include <sys/stat.h>
+
+G_BEGIN_DECLS
+
+typedef enum
+{
+  SBX_PATH_MISSING, /* does not exist (or a component before it does not) */
+  SBX_PATH_DIR,
+  SBX_PATH_FILE,    /* regular file */
+  SBX_PATH_LINK,    /* a symbolic link, when the last component was not to be followed, or a dangling one */
+  SBX_PATH_OTHER,   /* socket, FIFO, device */
+} SbxPathType;
+
+typedef struct
+{
+  char *path;         /* absolute, canonical: no "//", ".", "..", no symbolic link in the part that exists */
+  gsize existing;     /* length of the prefix of @path that exists (strlen when all of it does; 1 for "/") */
+  SbxPathType type;   /* of @path itself */
+  dev_t dev;          /* of the deepest existing object */
+  ino_t ino;
+  uid_t owner;
+  nlink_t links;
+  GPtrArray *via;     /* char*: canonical location of every symbolic link that was followed, in order */
+  gboolean dangling;  /* the last link followed leads to nothing */
+  int errnum;         /* 0, or why resolving stopped (EACCES, ELOOP, ENAMETOOLONG, ENOTDIR): then @path is as far as known
+                       * with the rest appended, and a verdict must be a denial of what could lie there */
+} SbxPath;
+
+/* Per-run memory of directories already seen, so that a thousand names below one home cost one walk of it. */
+typedef struct _SbxResolver SbxResolver;
+SbxResolver *sbx_resolver_new (void);
+void sbx_resolver_free (SbxResolver *resolver);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbxResolver, sbx_resolver_free)
+/* Forgets everything (for a program that answers for a whole day). */
+void sbx_resolver_reset (SbxResolver *resolver);
+
+/* Resolves @name (absolute, or relative to the canonical directory @base) through @resolver.
+ * Names of 4096 bytes and more, or with more than 40 links, stop with errnum set.
+ * Returns: (transfer full): never NULL. */
+SbxPath *sbx_path_resolve (SbxResolver *resolver, const char *base, const char *name, gboolean follow_last);
+void sbx_path_free (SbxPath *path);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbxPath, sbx_path_free)
+
+/* TRUE if @path equals @ancestor or lies below it, by whole components. Both canonical. */
+gboolean sbx_path_is_below (const char *path, const char *ancestor);
+
+/* Byte order with "/" before every other byte, so that a directory is followed by all that is below it. */
+int sbx_path_compare (const char *a, const char *b);
+
+/* Removes "//", "/./" and trailing "/" without looking at the file system; ".." stays. (transfer full) */
+char *sbx_path_tidy (const char *name);
+
+G_END_DECLS
