@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The ground floor: errors, descriptors, log, program start-up.
+
+noinst_LIBRARIES += libbase.a
+libbase_a_SOURCES = \
+	src/base/error.c src/base/error.h \
+	src/base/fd.c src/base/fd.h \
+	src/base/log.c src/base/log.h \
+	src/base/program.c src/base/program.h \
+	src/base/text.c src/base/text.h
