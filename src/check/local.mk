@@ -1,1 +1,17 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
+
+bin_PROGRAMS += sandbox-policy-check
+sandbox_policy_check_SOURCES = \
+	src/check/can.c \
+	src/check/check.c \
+	src/check/check.h \
+	src/check/inside.c \
+	src/check/main.c \
+	src/check/options.c \
+	src/check/options.h \
+	src/check/probe.c \
+	src/check/questions.c \
+	src/check/questions.h \
+	src/check/requests.c \
+	src/check/show.c
+sandbox_policy_check_LDADD = $(FLOOR_LIBS) $(GLIB_LIBS) $(LIBCONFIG_LIBS)

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* check.h - what the verbs of sandbox-policy-check share: the exit statuses and the loading of the policy in force. */
+#pragma once
+
+#include "check/options.h"
+#include "policy/policy.h"
+
+G_BEGIN_DECLS
+
+typedef enum
+{
+  SBX_CHECK_EXIT_YES = 0,       /* allowed, clean, inside */
+  SBX_CHECK_EXIT_NO = 1,        /* something denied, warnings with --strict, outside */
+  SBX_CHECK_EXIT_USAGE = 2,     /* the command line is wrong */
+  SBX_CHECK_EXIT_POLICY = 3,    /* no answer: a policy cannot be read, parsed or trusted */
+  SBX_CHECK_EXIT_CONFINE = 125, /* probe: this host cannot confine */
+} SbxCheckExit;
+
+int sbx_check_lint (const SbxCheckOptions *options, int argc, char **argv, GError **error);
+int sbx_check_show (const SbxCheckOptions *options, int argc, char **argv, GError **error);
+int sbx_check_cat (const SbxCheckOptions *options, int argc, char **argv, GError **error);
+int sbx_check_can (const SbxCheckOptions *options, int argc, char **argv, GError **error);
+int sbx_check_requests (const SbxCheckOptions *options, int argc, char **argv, GError **error);
+int sbx_check_trust (const SbxCheckOptions *options, int argc, char **argv, GError **error);
+int sbx_check_untrust (const SbxCheckOptions *options, int argc, char **argv, GError **error);
+int sbx_check_inside (const SbxCheckOptions *options, int argc, char **argv, GError **error);
+int sbx_check_probe (const SbxCheckOptions *options, int argc, char **argv, GError **error);
+
+/* The context that the options describe; @service replaces --service when it is not NULL. (transfer full) */
+SbxContext *sbx_check_context (const SbxCheckOptions *options, const char *service, GError **error);
+
+/* The effective policy of @context, with the files of --policy. (transfer full) */
+SbxPolicy *sbx_check_policy (const SbxCheckOptions *options, const SbxContext *context, GError **error);
+
+/* TRUE when the verb was given no operand; else SBX_ERROR_USAGE. */
+gboolean sbx_check_no_operand (int argc, char **argv, GError **error);
+
+/* Writes @text to standard output and empties it. */
+gboolean sbx_check_print (GString *text, GError **error);
+
+/* Appends @text escaped, as sbx_text_escape does; costs no allocation where nothing needs it. */
+void sbx_check_append_escaped (GString *out, const char *text);
+
+G_END_DECLS
