@@ -2,9 +2,15 @@
 # The ground floor: errors, descriptors, log, program start-up.
 
 noinst_LIBRARIES += libbase.a
+FLOOR_LIBS += libbase.a
 libbase_a_SOURCES = \
-	src/base/error.c src/base/error.h \
-	src/base/fd.c src/base/fd.h \
-	src/base/log.c src/base/log.h \
-	src/base/program.c src/base/program.h \
-	src/base/text.c src/base/text.h
+	src/base/error.c \
+	src/base/error.h \
+	src/base/fd.c \
+	src/base/fd.h \
+	src/base/log.c \
+	src/base/log.h \
+	src/base/program.c \
+	src/base/program.h \
+	src/base/text.c \
+	src/base/text.h
