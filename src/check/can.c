@@ -211,7 +211,7 @@ answer_stdin (Can *can, GError **error)
         }
       if (!sbx_questions_read (questions))
         {
-          sbx_error_set_errno (error, SBX_ERROR_SYSTEM, errno, _ ("cannot read standard input"));
+          sbx_error_set_errno (error, SBX_ERROR_SYSTEM, errno, _("cannot read standard input"));
           return FALSE;
         }
       if (!refresh (can, waited, error))
@@ -226,20 +226,20 @@ parse_operands (Can *can, int argc, char **argv, GError **error)
   g_autofree char *shown = NULL;
 
   if (argc == 0)
-    g_set_error_literal (error, SBX_ERROR, SBX_ERROR_USAGE, _ ("\"can\" needs \"read\" or \"write\" after it"));
+    g_set_error_literal (error, SBX_ERROR, SBX_ERROR_USAGE, _("\"can\" needs \"read\" or \"write\" after it"));
   else if (strcmp (argv[0], "connect") == 0)
     g_set_error_literal (error, SBX_ERROR, SBX_ERROR_USAGE,
-                         _ ("this version answers \"can read\" and \"can write\" only"));
+                         _("this version answers \"can read\" and \"can write\" only"));
   else if (strcmp (argv[0], "read") != 0 && strcmp (argv[0], "write") != 0)
     {
       shown = sbx_text_escape (argv[0]);
       g_set_error (error, SBX_ERROR, SBX_ERROR_USAGE,
-                   _ ("\"can\" needs \"read\" or \"write\" after it, not \"%s\""), shown);
+                   _("\"can\" needs \"read\" or \"write\" after it, not \"%s\""), shown);
     }
   else if (argc == 1 && !from_stdin)
-    g_set_error_literal (error, SBX_ERROR, SBX_ERROR_USAGE, _ ("which path? (or --stdin)"));
+    g_set_error_literal (error, SBX_ERROR, SBX_ERROR_USAGE, _("which path? (or --stdin)"));
   else if (argc > 1 && from_stdin)
-    g_set_error_literal (error, SBX_ERROR, SBX_ERROR_USAGE, _ ("paths and --stdin cannot be given together"));
+    g_set_error_literal (error, SBX_ERROR, SBX_ERROR_USAGE, _("paths and --stdin cannot be given together"));
   else
     {
       can->access = strcmp (argv[0], "read") == 0 ? SBX_ACCESS_READ : SBX_ACCESS_WRITE;

@@ -44,7 +44,7 @@ sbx_check_no_operand (int argc, char **argv, GError **error)
   if (argc == 0)
     return TRUE;
   shown = sbx_text_escape (argv[0]);
-  g_set_error (error, SBX_ERROR, SBX_ERROR_USAGE, _ ("unexpected operand \"%s\""), shown);
+  g_set_error (error, SBX_ERROR, SBX_ERROR_USAGE, _("unexpected operand \"%s\""), shown);
   return FALSE;
 }
 
@@ -53,7 +53,7 @@ sbx_check_print (GString *text, GError **error)
 {
   if (text->len > 0 && !sbx_fd_write_all (STDOUT_FILENO, text->str, text->len))
     {
-      sbx_error_set_errno (error, SBX_ERROR_SYSTEM, errno, _ ("cannot write to standard output"));
+      sbx_error_set_errno (error, SBX_ERROR_SYSTEM, errno, _("cannot write to standard output"));
       return FALSE;
     }
   g_string_truncate (text, 0);

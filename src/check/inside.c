@@ -20,7 +20,7 @@ sbx_check_inside (const SbxCheckOptions *options, int argc, char **argv, GError 
 
   inside = sbx_session_inside (id, &forged);
   if (forged)
-    sbx_log_warning ("%s", _ ("SANDBOXED is set, but this process is in no sandbox of ours"));
+    sbx_log_warning ("%s", _("SANDBOXED is set, but this process is in no sandbox of ours"));
   if (options->given & SBX_CHECK_JSON)
     g_string_append_printf (out, inside ? "{\"inside\":true,\"id\":\"%s\"}\n" : "{\"inside\":false}\n", id);
   else if (inside)

@@ -13,5 +13,6 @@ sandbox_policy_check_SOURCES = \
 	src/check/questions.c \
 	src/check/questions.h \
 	src/check/requests.c \
-	src/check/show.c
+	src/check/show.c \
+	src/check/trust.c
 sandbox_policy_check_LDADD = $(FLOOR_LIBS) $(GLIB_LIBS) $(LIBCONFIG_LIBS)

@@ -9,30 +9,31 @@
 #include "base/program.h"
 #include "check/check.h"
 
+#define COMMON SBX_CHECK_COMMON
+
+/* clang-format off */
 static const SbxVerb verbs[] = {
-  { "lint", sbx_check_lint,
-    N_ ("check all policy files, or these"), "[FILE...]", SBX_CHECK_COMMON | SBX_CHECK_STRICT | SBX_CHECK_QUIET,
-        FALSE },
-    { "show", sbx_check_show,
-      N_ ("show the effective policy, each line with its origin"), "", SBX_CHECK_COMMON | SBX_CHECK_FORMAT, FALSE },
-      { "cat", sbx_check_cat, N_ ("show the files that are read, in order"), "", SBX_CHECK_COMMON, FALSE },
-        { "can", sbx_check_can,
-          N_ ("say whether paths may be read or written, and why"), "read|write PATH...",
-              SBX_CHECK_COMMON | SBX_CHECK_STDIN | SBX_CHECK_NULL, TRUE },
-          { "requests", sbx_check_requests,
-            N_ ("list what the workspace's own files ask for"), "", SBX_CHECK_COMMON & ~SBX_CHECK_NO_PROJECT, FALSE },
-            { "trust", sbx_check_trust,
-              N_ ("approve the workspace's files as they are now"), "",
-                  SBX_CHECK_COMMON & ~(SBX_CHECK_NO_PROJECT | SBX_CHECK_JSON), FALSE },
-              { "untrust", sbx_check_untrust,
-                N_ ("withdraw that approval"), "", SBX_CHECK_WORKSPACE | SBX_CHECK_ROOT, FALSE },
-                { "inside", sbx_check_inside,
-                  N_ ("succeed in a sandbox and print the session's id"), "", SBX_CHECK_ROOT | SBX_CHECK_JSON, FALSE },
-                  { "probe", sbx_check_probe,
-                    N_ ("try every kernel feature that sandbox-run needs"), "", SBX_CHECK_ROOT | SBX_CHECK_JSON,
-                        FALSE },
-                    { NULL, NULL, NULL, NULL, 0, FALSE },
-                };
+  { "lint", sbx_check_lint, N_("check all policy files, or these"), "[FILE...]",
+    COMMON | SBX_CHECK_STRICT | SBX_CHECK_QUIET, FALSE },
+  { "show", sbx_check_show, N_("show the effective policy, each line with its origin"), "",
+    COMMON | SBX_CHECK_FORMAT, FALSE },
+  { "cat", sbx_check_cat, N_("show the files that are read, in order"), "",
+    COMMON, FALSE },
+  { "can", sbx_check_can, N_("say whether paths may be read or written, and why"), "read|write PATH...",
+    COMMON | SBX_CHECK_STDIN | SBX_CHECK_NULL, TRUE },
+  { "requests", sbx_check_requests, N_("list what the workspace's own files ask for"), "",
+    COMMON & ~SBX_CHECK_NO_PROJECT, FALSE },
+  { "trust", sbx_check_trust, N_("approve the workspace's files as they are now"), "",
+    COMMON & ~(SBX_CHECK_NO_PROJECT | SBX_CHECK_JSON), FALSE },
+  { "untrust", sbx_check_untrust, N_("withdraw that approval"), "",
+    SBX_CHECK_WORKSPACE | SBX_CHECK_ROOT, FALSE },
+  { "inside", sbx_check_inside, N_("succeed in a sandbox and print the session's id"), "",
+    SBX_CHECK_ROOT | SBX_CHECK_JSON, FALSE },
+  { "probe", sbx_check_probe, N_("try every kernel feature that sandbox-run needs"), "",
+    SBX_CHECK_ROOT | SBX_CHECK_JSON, FALSE },
+  { NULL, NULL, NULL, NULL, 0, FALSE },
+};
+/* clang-format on */
 
 static int
 run (int argc, char **argv, GError **error)
@@ -69,7 +70,7 @@ report (const GError *error)
       sbx_log_error (error);
       return SBX_CHECK_EXIT_POLICY;
     }
-  with_hint = g_error_new (SBX_ERROR, SBX_ERROR_USAGE, _ ("%s\ntry 'sandbox-policy-check --help'"), error->message);
+  with_hint = g_error_new (SBX_ERROR, SBX_ERROR_USAGE, _("%s\ntry 'sandbox-policy-check --help'"), error->message);
   sbx_log_error (with_hint);
   return SBX_CHECK_EXIT_USAGE;
 }

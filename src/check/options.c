@@ -21,22 +21,36 @@ typedef struct
   const char *help;     /* N_() */
 } Option;
 
+/* clang-format off */
 static const Option options_table[] = {
-  { SBX_CHECK_SERVICE, 's', "service", N_ ("NAME"), N_ ("the policy of this service (else that of every command)") },
-    { SBX_CHECK_WORKSPACE, 'w', "workspace", N_ ("DIR"), N_ ("the workspace (else found as sandbox-run does)") },
-      { SBX_CHECK_POLICY, 'p', "policy",
-        N_ ("FILE"), N_ ("read FILE too, at the level of the command line; repeatable") },
-        { SBX_CHECK_NO_PROJECT, 0, "no-project", NULL, N_ ("leave the workspace's own .sandbox out") },
-          { SBX_CHECK_ROOT, 0, "root", N_ ("DIR"), N_ ("look for the system's policy below DIR") },
-            { SBX_CHECK_JSON, 0, "json", NULL, N_ ("answer in JSON") },
-              { SBX_CHECK_STRICT, 0, "strict", NULL, N_ ("exit 1 when there is a warning") },
-                { SBX_CHECK_QUIET, 'q', "quiet", NULL, N_ ("leave notes out") },
-                  { SBX_CHECK_FORMAT, 0, "format", N_ ("FORMAT"), N_ ("text, json or conf") },
-                    { SBX_CHECK_STDIN, 0, "stdin", NULL, N_ ("read the paths from standard input, one a line") },
-                      { SBX_CHECK_NULL, '0', "null", NULL, N_ ("as --stdin, with a NUL byte after each path") },
-                        { SBX_CHECK_HELP, 'h', "help", NULL, N_ ("show this help (of a verb: VERB --help)") },
-                          { SBX_CHECK_VERSION, 'V', "version", NULL, N_ ("show the version") },
-                        };
+  { SBX_CHECK_SERVICE, 's', "service", N_("NAME"),
+    N_("the policy of this service (else that of every command)") },
+  { SBX_CHECK_WORKSPACE, 'w', "workspace", N_("DIR"),
+    N_("the workspace (else found as sandbox-run does)") },
+  { SBX_CHECK_POLICY, 'p', "policy", N_("FILE"),
+    N_("read FILE too, at the level of the command line; repeatable") },
+  { SBX_CHECK_NO_PROJECT, 0, "no-project", NULL,
+    N_("leave the workspace's own .sandbox out") },
+  { SBX_CHECK_ROOT, 0, "root", N_("DIR"),
+    N_("look for the system's policy below DIR") },
+  { SBX_CHECK_JSON, 0, "json", NULL,
+    N_("answer in JSON") },
+  { SBX_CHECK_STRICT, 0, "strict", NULL,
+    N_("lint: exit 1 when there is a warning") },
+  { SBX_CHECK_QUIET, 'q', "quiet", NULL,
+    N_("lint: leave notes out") },
+  { SBX_CHECK_FORMAT, 0, "format", N_("FORMAT"),
+    N_("show: text, json or conf") },
+  { SBX_CHECK_STDIN, 0, "stdin", NULL,
+    N_("can: read the paths from standard input, one a line") },
+  { SBX_CHECK_NULL, '0', "null", NULL,
+    N_("can: as --stdin, with a NUL byte after each path") },
+  { SBX_CHECK_HELP, 'h', "help", NULL,
+    N_("show this help (of one verb: VERB --help)") },
+  { SBX_CHECK_VERSION, 'V', "version", NULL,
+    N_("show the version") },
+};
+/* clang-format on */
 
 #define N_OPTIONS G_N_ELEMENTS (options_table)
 #define LONG_ONLY 256 /* getopt's value of an option is this plus its row, or its letter */
@@ -113,11 +127,11 @@ fail_option (int found, char *const *argv, GError **error)
   g_autofree char *shown = sbx_text_escape (letter != NULL && !is_long ? letter : word);
 
   if (found == ':')
-    g_set_error (error, SBX_ERROR, SBX_ERROR_USAGE, _ ("option \"%s\" needs an argument"), shown);
+    g_set_error (error, SBX_ERROR, SBX_ERROR_USAGE, _("option \"%s\" needs an argument"), shown);
   else if (option != NULL && is_long)
-    g_set_error (error, SBX_ERROR, SBX_ERROR_USAGE, _ ("option \"--%s\" takes no argument"), option->name);
+    g_set_error (error, SBX_ERROR, SBX_ERROR_USAGE, _("option \"--%s\" takes no argument"), option->name);
   else
-    g_set_error (error, SBX_ERROR, SBX_ERROR_USAGE, _ ("unknown option \"%s\""), shown);
+    g_set_error (error, SBX_ERROR, SBX_ERROR_USAGE, _("unknown option \"%s\""), shown);
   return FALSE;
 }
 
@@ -170,9 +184,9 @@ find_verb (const SbxVerb *verbs, const char *name, const SbxVerb **verb, GError 
   shown = sbx_text_escape (name);
   nearest = sbx_text_nearest (name, (const char *const *) names->pdata);
   if (nearest != NULL)
-    g_set_error (error, SBX_ERROR, SBX_ERROR_USAGE, _ ("unknown verb \"%s\" (did you mean \"%s\"?)"), shown, nearest);
+    g_set_error (error, SBX_ERROR, SBX_ERROR_USAGE, _("unknown verb \"%s\" (did you mean \"%s\"?)"), shown, nearest);
   else
-    g_set_error (error, SBX_ERROR, SBX_ERROR_USAGE, _ ("unknown verb \"%s\""), shown);
+    g_set_error (error, SBX_ERROR, SBX_ERROR_USAGE, _("unknown verb \"%s\""), shown);
   return FALSE;
 }
 
@@ -187,7 +201,7 @@ check_taken (const SbxCheckOptions *options, const SbxVerb *verb, GError **error
     if (surplus & options_table[i].bit)
       {
         g_set_error (error, SBX_ERROR, SBX_ERROR_USAGE,
-                     _ ("\"%s\" takes no option \"--%s\""), verb->name, options_table[i].name);
+                     _("\"%s\" takes no option \"--%s\""), verb->name, options_table[i].name);
         break;
       }
   return FALSE;
@@ -228,7 +242,7 @@ sbx_check_options_parse (SbxCheckOptions *options, const SbxVerb *verbs, int arg
     }
   if (options->given & (SBX_CHECK_HELP | SBX_CHECK_VERSION))
     return TRUE;
-  g_set_error_literal (error, SBX_ERROR, SBX_ERROR_USAGE, _ ("a verb is missing, such as lint, show or can"));
+  g_set_error_literal (error, SBX_ERROR, SBX_ERROR_USAGE, _("a verb is missing, such as lint, show or can"));
   return FALSE;
 }
 
@@ -246,7 +260,7 @@ option_left (const Option *o)
   g_autofree char *letter = o->letter != 0 ? g_strdup_printf ("-%c, ", o->letter) : g_strdup ("    ");
 
   return g_strdup_printf ("%s--%s%s%s", letter, o->name, o->argument != NULL ? " " : "",
-                          o->argument != NULL ? _ (o->argument) : "");
+                          o->argument != NULL ? _(o->argument) : "");
 }
 
 static void
@@ -263,7 +277,7 @@ append_options (GString *out, guint mask)
     if (mask & options_table[i].bit)
       {
         g_autofree char *left = option_left (&options_table[i]);
-        append_row (out, left, width, _ (options_table[i].help));
+        append_row (out, left, width, _(options_table[i].help));
       }
 }
 
@@ -274,24 +288,24 @@ sbx_check_options_help (const SbxVerb *verbs, const SbxVerb *verb, GString *out)
 
   if (verb != NULL)
     {
-      g_string_append_printf (out, _ ("Usage: %s [OPTION...] %s%s%s\n"), "sandbox-policy-check", verb->name,
+      g_string_append_printf (out, _("Usage: %s [OPTION...] %s%s%s\n"), "sandbox-policy-check", verb->name,
                                       *verb->usage != '\0' ? " " : "", verb->usage);
-      g_string_append_printf (out, "%s\n\n", _ (verb->summary));
+      g_string_append_printf (out, "%s\n\n", _(verb->summary));
       append_options (out, verb->options | SBX_CHECK_HELP);
       return;
     }
 
-  g_string_append_printf (out, _ ("Usage: %s [OPTION...] VERB [OPTION...] [OPERAND...]\n"), "sandbox-policy-check");
-  g_string_append_printf (out, "%s\n\n", _ ("Checks, shows and explains the policies that sandbox-run enforces."));
+  g_string_append_printf (out, _("Usage: %s [OPTION...] VERB [OPTION...] [OPERAND...]\n"), "sandbox-policy-check");
+  g_string_append_printf (out, "%s\n\n", _("Checks, shows and explains the policies that sandbox-run enforces."));
   for (const SbxVerb *v = verbs; v->name != NULL; v++)
     width = MAX (width, g_utf8_strlen (v->name, -1) + 1 + g_utf8_strlen (v->usage, -1));
   for (const SbxVerb *v = verbs; v->name != NULL; v++)
     {
       g_autofree char *left = g_strdup_printf ("%s %s", v->name, v->usage);
-      append_row (out, left, width, _ (v->summary));
+      append_row (out, left, width, _(v->summary));
     }
   g_string_append_c (out, '\n');
   append_options (out, G_MAXUINT);
   g_string_append_printf (out, "\n%s\n",
-                          _ ("Exit status: 0 yes or clean, 1 no or warnings, 2 wrong usage, 3 error in a policy."));
+                          _("Exit status: 0 yes or clean, 1 no or warnings, 2 wrong usage, 3 error in a policy."));
 }

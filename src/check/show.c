@@ -30,11 +30,11 @@ find_format (const SbxCheckOptions *options, SbxDumpFormat *format, GError **err
       }
   if (options->given & SBX_CHECK_JSON)
     {
-      g_set_error_literal (error, SBX_ERROR, SBX_ERROR_USAGE, _ ("\"--json\" and \"--format\" ask for two formats"));
+      g_set_error_literal (error, SBX_ERROR, SBX_ERROR_USAGE, _("\"--json\" and \"--format\" ask for two formats"));
       return FALSE;
     }
   shown = sbx_text_escape (options->format);
-  g_set_error (error, SBX_ERROR, SBX_ERROR_USAGE, _ ("unknown format \"%s\" (text, json or conf)"), shown);
+  g_set_error (error, SBX_ERROR, SBX_ERROR_USAGE, _("unknown format \"%s\" (text, json or conf)"), shown);
   return FALSE;
 }
 
