@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # What is installed: the distribution's policy into the vendor directory, which belongs to the
-# package, and into /etc a commented file that belongs to the administrator from then on.
+# package, and into /etc a commented drop-in that belongs to the administrator from then on. It is
+# a drop-in because /etc/sandbox/sandbox.conf would replace the vendor's file of that name whole.
 
 vendorservicesdir = $(vendordir)/services
 vendorfragmentsdir = $(vendordir)/policy.d
@@ -12,26 +13,32 @@ POLICY_SUBDIRS = sandbox.conf.d services policy.d
 EXTRA_DIST += etc/sandbox.conf
 INSTALL_DATA_LOCAL += install-policyconf
 UNINSTALL_LOCAL += uninstall-policyconf
+localconf = $(policyconfdir)/sandbox.conf.d/local.conf
 
 install-policyconf:
-	$(MKDIR_P) '$(DESTDIR)$(policyconfdir)'
-	for dir in $(POLICY_SUBDIRS); do \
-	  $(MKDIR_P) '$(DESTDIR)$(policyconfdir)'/$$dir || exit 1; \
+	@for dir in $(POLICY_SUBDIRS); do \
+	  $(MKDIR_P) "$(DESTDIR)$(policyconfdir)/$$dir" || exit 1; \
 	done
-	if test -e '$(DESTDIR)$(policyconfdir)/sandbox.conf'; then \
-	  echo 'keeping $(DESTDIR)$(policyconfdir)/sandbox.conf as it is'; \
+	@if test -e "$(DESTDIR)$(localconf)"; then \
+	  echo "keeping $(DESTDIR)$(localconf) as it is"; \
 	else \
-	  $(INSTALL_DATA) '$(srcdir)/etc/sandbox.conf' '$(DESTDIR)$(policyconfdir)/sandbox.conf'; \
+	  echo "$(INSTALL_DATA) $(srcdir)/etc/sandbox.conf $(DESTDIR)$(localconf)"; \
+	  $(INSTALL_DATA) "$(srcdir)/etc/sandbox.conf" "$(DESTDIR)$(localconf)"; \
 	fi
 
 uninstall-policyconf:
-	if cmp -s '$(srcdir)/etc/sandbox.conf' '$(DESTDIR)$(policyconfdir)/sandbox.conf'; then \
-	  rm -f '$(DESTDIR)$(policyconfdir)/sandbox.conf'; \
+	@if cmp -s "$(srcdir)/etc/sandbox.conf" "$(DESTDIR)$(localconf)"; then \
+	  rm -f "$(DESTDIR)$(localconf)"; \
 	fi
-	for dir in $(POLICY_SUBDIRS) .; do \
-	  rmdir '$(DESTDIR)$(policyconfdir)'/$$dir 2>/dev/null || :; \
+	@for dir in $(POLICY_SUBDIRS:%=$(policyconfdir)/%) $(policyconfdir) \
+	    $(vendorservicesdir) $(vendorfragmentsdir) $(vendordir); do \
+	  rmdir "$(DESTDIR)$$dir" 2>/dev/null || :; \
 	done
-	rmdir '$(DESTDIR)$(policyconfdir)' '$(DESTDIR)$(vendorservicesdir)' '$(DESTDIR)$(vendorfragmentsdir)' \
-	  '$(DESTDIR)$(vendordir)' 2>/dev/null || :
 
 .PHONY: install-policyconf uninstall-policyconf
+
+dist_vendor_DATA = \
+	etc/vendor/sandbox.conf
+
+dist_vendorservices_DATA = \
+	etc/vendor/services/other.conf
