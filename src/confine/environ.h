@@ -11,7 +11,7 @@ typedef struct
   char *name;
   char *value;             /* NULL: dropped */
   const SbxOrigin *origin; /* the policy line behind it, or NULL */
-  const char *why;         /* static machine word: "inherited", "drop", "clean", "set", "keep", "proxy", "tmpdir", "marker", "invalid" */
+  const char *why; /* static machine word: inherited, keep, set, tmpdir, marker; of dropped ones: drop, clean, proxy, invalid */
 } SbxEnvironRow;
 
 typedef struct
@@ -23,7 +23,7 @@ typedef struct
 /* inherit: everything except `drop` (globs; `keep` wins over drop of the same or a more trusted level: a keep of the user re-opens
  * a system drop unless locked); clean: only PATH HOME USER LOGNAME SHELL TERM LANG LC_* TZ and `keep`. Then `set`.
  * In mode deny inherited proxy variables (http_proxy, https_proxy, all_proxy, ftp_proxy, no_proxy, both cases) go.
- * With tmp = private a TMPDIR (TMP, TEMP) that points elsewhere than below /tmp or /var/tmp becomes /tmp.
+ * With tmp = private a TMPDIR (TMP, TEMP) other than /tmp or /var/tmp becomes /tmp: what the host has below them is not there.
  * SANDBOXED=1, SANDBOX_BACKEND=namespaces and SANDBOX_ID=@id come last and win. Inherited ones are not believed.
  * Names that are no identifier or have no "=" are dropped as "invalid"; a duplicate keeps the first, as getenv does.
  * Returns: (transfer full) */

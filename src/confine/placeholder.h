@@ -17,10 +17,15 @@ typedef struct _SbxPlaceholders SbxPlaceholders;
 
 /* Removes what dead runs left (journals below @state_dir whose lock is free), then makes a placeholder for each of @paths
  * (canonical parents, absent names). A name that exists by now is left alone unless it is another live run's placeholder.
- * A parent that may not be written by this user (EACCES, EROFS) and is not the user's own needs none and is skipped.
+ * A parent that may not be written by this user (EACCES) and is not the user's own, or that lies on a read-only file system
+ * (EROFS), needs none and is skipped. A placeholder that another user's sandbox holds is an error.
  * @state_dir is created with mode 0700 if missing. Any other failure is an error: the name would not be protected.
  * Returns: (transfer full) */
 SbxPlaceholders *sbx_placeholders_new (const char *state_dir, const char *const *paths, GError **error);
+
+/* Makes @state_dir. To be called before the path table is made: a state directory that is made later is in nobody's rules, and
+ * sbx_placeholders_new refuses it if a sandbox could write it. */
+gboolean sbx_placeholders_prepare (const char *state_dir, GError **error);
 
 /* Only the cleaning of what dead runs left; costs one open when there is nothing. */
 gboolean sbx_placeholders_recover (const char *state_dir, GError **error);

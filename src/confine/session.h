@@ -9,8 +9,8 @@ G_BEGIN_DECLS
 #define SBX_SESSION_DIR "/run/sandbox-session"
 #define SBX_SESSION_ID_LENGTH 16 /* lower-case hex digits */
 
-/* 64 random bits from getrandom(2) as hex. */
-void sbx_session_make_id (char id[SBX_SESSION_ID_LENGTH + 1]);
+/* 64 random bits from getrandom(2) as hex. FALSE with errno. */
+gboolean sbx_session_make_id (char id[SBX_SESSION_ID_LENGTH + 1]);
 
 /* TRUE when this process is confined by sandbox-run: SBX_SESSION_DIR is the root of a read-only tmpfs mount that holds `id`,
  * no_new_privs is set and a seccomp filter is in force (/proc/self/status). On TRUE @id (may be NULL) is filled in.

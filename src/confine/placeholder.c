@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* placeholder.c - dangling links that take the names which must not be created. Other sandboxes may write, move and replace
+ * anything around these names while this runs. So a parent is opened without following a link, and a link is only ever removed
+ * if its text is one of ours; what somebody slips in between that look and the removal he could have removed himself.
+ * The order of things: journal first, links after; links first, journal after. All of it under one lock. */
+#include "config.h"
+
+#include "confine/placeholder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/program.h"
+#include "base/text.h"
+#include "confine/journal.h"
+#include "confine/strict-dir.h"
+#include "policy/path.h"
+
+#define TEXT_LENGTH (sizeof SBX_PLACEHOLDER_PREFIX - 1 + SBX_SESSION_ID_LENGTH)
+#define MAKE_ATTEMPTS 16
+#define MAX_HELD_PARENTS 64
+
+/* A directory that holds placeholders. Its descriptor is kept for the length of the run, so that the links are found again if
+ * the user moves the directory meanwhile; there may be more such directories than descriptors, hence the limit. */
+typedef struct
+{
+  char *path;
+  int fd;
+} Parent;
+
+struct _SbxPlaceholders
+{
+  SbxJournals journals;
+  char id[SBX_SESSION_ID_LENGTH + 1];
+  int journal;        /* -1: no journal was needed */
+  GPtrArray *wanted;  /* char*: what the journal lists */
+  GPtrArray *paths;   /* char* of @wanted, NULL-terminated */
+  GPtrArray *parents; /* Parent* */
+};
+
+/* --- names -------------------------------------------------------------------------------------------------- */
+
+static void
+parent_free (gpointer data)
+{
+  Parent *parent = data;
+
+  sbx_fd_clear (&parent->fd);
+  g_free (parent->path);
+  g_free (parent);
+}
+
+static const char *
+base_name (const char *path)
+{
+  return strrchr (path, '/') + 1;
+}
+
+static char *
+parent_name (const char *path)
+{
+  gsize length = (gsize) (base_name (path) - path) - 1;
+
+  return length == 0 ? g_strdup ("/") : g_strndup (path, length);
+}
+
+/* The run that made the link @name in @dir; FALSE with errno 0 if it is no placeholder. */
+static gboolean
+read_maker (int dir, const char *name, char id[SBX_SESSION_ID_LENGTH + 1])
+{
+  char text[TEXT_LENGTH + 2];
+  ssize_t length = readlinkat (dir, name, text, sizeof text - 1);
+
+  if (length < 0 && errno != EINVAL)
+    return FALSE;
+  errno = 0;
+  if (length != (ssize_t) TEXT_LENGTH)
+    return FALSE;
+  text[length] = '\0';
+  if (!g_str_has_prefix (text, SBX_PLACEHOLDER_PREFIX))
+    return FALSE;
+  memcpy (id, text + sizeof SBX_PLACEHOLDER_PREFIX - 1, SBX_SESSION_ID_LENGTH + 1);
+  return sbx_journal_is_id (id);
+}
+
+/* --- removing ----------------------------------------------------------------------------------------------- */
+
+/* TRUE when @errnum means that there is nothing left of ours at a name: it is gone, or a link or a file is in its way. */
+static gboolean
+is_gone (int errnum)
+{
+  return errnum == ENOENT || errnum == ENOTDIR || errnum == ELOOP;
+}
+
+/* Removes the placeholder @name from @dir. FALSE with errno if one may still be there. */
+static gboolean
+remove_link (int dir, const char *name)
+{
+  char id[SBX_SESSION_ID_LENGTH + 1];
+
+  if (!read_maker (dir, name, id))
+    return errno == 0 || is_gone (errno);
+  return unlinkat (dir, name, 0) == 0 || is_gone (errno);
+}
+
+static gboolean
+remove_path (const char *path)
+{
+  g_autofree char *parent = parent_name (path);
+  sbx_autofd int dir = sbx_strict_dir_open (parent);
+
+  if (dir < 0)
+    return is_gone (errno);
+  return remove_link (dir, base_name (path));
+}
+
+/* Removes the links of a dead run that no live one shares, then its journal. */
+static void
+bury (const SbxJournals *journals, const SbxJournal *dead, GHashTable *claims)
+{
+  gboolean done = TRUE;
+
+  for (guint i = 0; i < dead->paths->len; i++)
+    {
+      const char *path = g_ptr_array_index (dead->paths, i);
+      if (g_hash_table_contains (claims, path) || remove_path (path))
+        continue;
+      int errnum = errno;
+      g_autofree char *shown = sbx_text_escape (path);
+      sbx_log_note (_("cannot remove \"%s\", which a killed run left behind: %s"), shown, g_strerror (errnum));
+      done = FALSE;
+    }
+  /* What could not be removed is tried again at the next start. */
+  if (done)
+    sbx_journals_remove (journals, dead->id);
+}
+
+static void
+bury_all (const SbxJournals *journals)
+{
+  g_autoptr (GHashTable) claims = NULL;
+
+  for (guint i = 0; i < journals->others->len; i++)
+    {
+      const SbxJournal *journal = g_ptr_array_index (journals->others, i);
+      if (journal->live)
+        continue;
+      if (claims == NULL)
+        claims = sbx_journals_claims (journals);
+      bury (journals, journal, claims);
+    }
+}
+
+gboolean
+sbx_placeholders_recover (const char *state_dir, GError **error)
+{
+  g_auto (SbxJournals) journals = SBX_JOURNALS_CLOSED;
+  gboolean any;
+
+  if (!sbx_journals_open (&journals, state_dir, FALSE, error))
+    return FALSE;
+  if (journals.dir < 0)
+    return TRUE;
+  if (!sbx_journals_any (&journals, &any, error))
+    return FALSE;
+  if (!any)
+    return TRUE;
+  if (!sbx_journals_enter (&journals, NULL, error))
+    return FALSE;
+  bury_all (&journals);
+  return TRUE;
+}
+
+gboolean
+sbx_placeholders_prepare (const char *state_dir, GError **error)
+{
+  return sbx_state_dir_make (state_dir, error);
+}
+
+/* --- making ------------------------------------------------------------------------------------------------- */
+
+static gboolean
+fail_path (GError **error, const char *path, int errnum)
+{
+  g_autofree char *shown = sbx_text_escape (path);
+  const char *hint = "";
+
+  if (errnum == EACCES)
+    hint = _("\nits directory is yours, so the command could change the mode and create it; try: chmod u+wx the directory");
+  else if (errnum == EPERM)
+    hint = _("\nthe file system there may have no symbolic links");
+  else if (is_gone (errnum))
+    hint = _("\nits directory was moved or replaced a moment ago; try again");
+  g_set_error (error, SBX_ERROR, SBX_ERROR_CONFINE,
+               _("cannot keep \"%s\" from being created: %s%s"), shown, g_strerror (errnum), hint);
+  return FALSE;
+}
+
+/* Opens the parent of @path, through the list of those that are open already. *passing: the caller has to close it. */
+static int
+open_parent (SbxPlaceholders *self, const char *path, int *passing)
+{
+  g_autofree char *name = parent_name (path);
+
+  *passing = -1;
+  /* The paths come sorted, so that the parent is nearly always among the last. */
+  for (guint i = self->parents->len; i-- > 0;)
+    {
+      const Parent *parent = g_ptr_array_index (self->parents, i);
+      if (strcmp (parent->path, name) == 0)
+        return parent->fd;
+    }
+  int fd = sbx_strict_dir_open (name);
+  if (fd < 0 || self->parents->len >= MAX_HELD_PARENTS)
+    return *passing = fd;
+  Parent *parent = g_new0 (Parent, 1);
+  parent->path = g_steal_pointer (&name);
+  parent->fd = fd;
+  g_ptr_array_add (self->parents, parent);
+  return fd;
+}
+
+/* TRUE when the search for @path ends at a directory that another user has closed: then nobody inside gets further either. In
+ * a directory of his own the command would just change the mode. */
+static gboolean
+is_closed_by_other (const char *path)
+{
+  g_autofree char *at = parent_name (path);
+  struct stat st;
+
+  while (lstat (at, &st) < 0)
+    {
+      char *above = parent_name (at);
+      g_free (at);
+      at = above;
+      if (strcmp (at, "/") == 0)
+        return FALSE;
+    }
+  return st.st_uid != geteuid ();
+}
+
+/* The name cannot be made here; it need not be if that holds for the command too. */
+static gboolean
+judge_refused (const char *path, int errnum, GError **error)
+{
+  if (errnum == EROFS || (errnum == EACCES && is_closed_by_other (path)))
+    return TRUE;
+  return fail_path (error, path, errnum);
+}
+
+typedef enum
+{
+  TAKEN_OTHER,    /* by something that is no placeholder */
+  TAKEN_SHARED,   /* by a placeholder that this run may rely on */
+  TAKEN_VANISHED, /* no longer */
+  TAKEN_FOREIGN,  /* by a placeholder that somebody else will remove at will */
+} Taken;
+
+static Taken
+judge_taken (const SbxPlaceholders *self, int dir, const char *name, uid_t *owner)
+{
+  char id[SBX_SESSION_ID_LENGTH + 1];
+  struct stat st;
+
+  if (!read_maker (dir, name, id))
+    return errno == ENOENT ? TAKEN_VANISHED : TAKEN_OTHER;
+  if (fstatat (dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+    return TAKEN_VANISHED;
+  *owner = st.st_uid;
+  /* One whose journal is lost is taken over: it is removed with this run's. */
+  return st.st_uid == geteuid () || geteuid () == 0 || sbx_journals_is_live (&self->journals, id) ? TAKEN_SHARED
+                                                                                                  : TAKEN_FOREIGN;
+}
+
+static gboolean
+fail_foreign (const char *path, uid_t owner, GError **error)
+{
+  g_autofree char *shown = sbx_text_escape (path);
+
+  g_set_error (error, SBX_ERROR, SBX_ERROR_CONFINE,
+               _("\"%s\" is held by a sandbox of user %u, which will remove it when it ends\n"
+                 "wait for that, or remove the link if no such sandbox is left"),
+                  shown, (guint) owner);
+  return FALSE;
+}
+
+static gboolean
+make_link (SbxPlaceholders *self, const char *text, char *path, GError **error)
+{
+  sbx_autofd int passing = -1;
+  int dir = open_parent (self, path, &passing);
+  uid_t owner = 0;
+
+  if (dir < 0)
+    return judge_refused (path, errno, error);
+  /* A placeholder that was in the way can vanish before it is looked at; another program may even keep doing this. */
+  for (guint attempt = 0; attempt < MAKE_ATTEMPTS; attempt++)
+    {
+      if (symlinkat (text, dir, base_name (path)) == 0)
+        {
+          g_ptr_array_add (self->paths, path);
+          return TRUE;
+        }
+      if (errno != EEXIST)
+        return judge_refused (path, errno, error);
+      switch (judge_taken (self, dir, base_name (path), &owner))
+        {
+        case TAKEN_OTHER:
+          return TRUE;
+        case TAKEN_SHARED:
+          g_ptr_array_add (self->paths, path);
+          return TRUE;
+        case TAKEN_FOREIGN:
+          return fail_foreign (path, owner, error);
+        case TAKEN_VANISHED:
+        default:
+          break;
+        }
+    }
+  return fail_path (error, path, EBUSY);
+}
+
+static gboolean
+make_all (SbxPlaceholders *self, const char *state_dir, const char *const *paths, GError **error)
+{
+  g_autofree char *text = g_strconcat (SBX_PLACEHOLDER_PREFIX, self->id, NULL);
+
+  for (gsize i = 0; paths[i] != NULL; i++)
+    {
+      /* Somebody made it, this run perhaps, after the plan was: then nothing keeps the sandbox out of it. */
+      if (sbx_path_is_below (state_dir, paths[i]))
+        return fail_path (error, paths[i], ENOTDIR);
+      g_ptr_array_add (self->wanted, g_strdup (paths[i]));
+    }
+  self->journal = sbx_journals_add (&self->journals, self->id, paths, error);
+  if (self->journal < 0)
+    return FALSE;
+  for (guint i = 0; i < self->wanted->len; i++)
+    if (!make_link (self, text, g_ptr_array_index (self->wanted, i), error))
+      return FALSE;
+  return TRUE;
+}
+
+SbxPlaceholders *
+sbx_placeholders_new (const char *state_dir, const char *const *paths, GError **error)
+{
+  g_autoptr (SbxPlaceholders) self = g_new0 (SbxPlaceholders, 1);
+  gboolean ok;
+
+  self->journals = (SbxJournals) SBX_JOURNALS_CLOSED;
+  self->journal = -1;
+  self->wanted = g_ptr_array_new_with_free_func (g_free);
+  self->paths = g_ptr_array_new ();
+  self->parents = g_ptr_array_new_with_free_func (parent_free);
+
+  if (paths[0] == NULL)
+    ok = sbx_placeholders_recover (state_dir, error);
+  else if (!sbx_session_make_id (self->id))
+    {
+      sbx_error_set_errno (error, SBX_ERROR_SYSTEM, errno, _("cannot get random bytes"));
+      ok = FALSE;
+    }
+  else
+    {
+      ok = sbx_state_dir_make (state_dir, error) && sbx_journals_open (&self->journals, state_dir, TRUE, error)
+           && sbx_journals_enter (&self->journals, NULL, error);
+      if (ok)
+        {
+          bury_all (&self->journals);
+          ok = make_all (self, state_dir, paths, error);
+          sbx_journals_leave (&self->journals);
+        }
+    }
+  g_ptr_array_add (self->paths, NULL);
+  return ok ? g_steal_pointer (&self) : NULL;
+}
+
+const char *const *
+sbx_placeholders_paths (const SbxPlaceholders *placeholders)
+{
+  return (const char *const *) placeholders->paths->pdata;
+}
+
+/* --- the end of a run --------------------------------------------------------------------------------------- */
+
+/* Where the directory @fd is now; @path if that cannot be known. */
+static char *
+whereabouts (int fd, const char *path)
+{
+  g_autofree char *link = g_strdup_printf ("/proc/self/fd/%d", fd);
+  char *now = g_file_read_link (link, NULL);
+
+  return now != NULL ? now : g_strdup (path);
+}
+
+static int
+held_parent (const SbxPlaceholders *self, const char *name)
+{
+  for (guint i = 0; i < self->parents->len; i++)
+    {
+      const Parent *parent = g_ptr_array_index (self->parents, i);
+      if (strcmp (parent->path, name) == 0)
+        return parent->fd;
+    }
+  return -1;
+}
+
+/* Removes one of this run's links unless a live run claims it, under the name it has now or had at the start. */
+static gboolean
+release (const SbxPlaceholders *self, const char *path, GHashTable *claims)
+{
+  g_autofree char *parent = parent_name (path);
+  int dir = held_parent (self, parent);
+
+  if (g_hash_table_contains (claims, path))
+    return TRUE;
+  if (dir < 0)
+    return remove_path (path);
+  if (g_hash_table_size (claims) > 0)
+    {
+      g_autofree char *now = whereabouts (dir, parent);
+      g_autofree char *moved = g_build_filename (now, base_name (path), NULL);
+      if (g_hash_table_contains (claims, moved))
+        return TRUE;
+    }
+  return remove_link (dir, base_name (path));
+}
+
+static void
+release_all (SbxPlaceholders *self)
+{
+  g_autoptr (GHashTable) claims = sbx_journals_claims (&self->journals);
+  gboolean done = TRUE;
+
+  for (guint i = 0; i < self->wanted->len; i++)
+    done &= release (self, g_ptr_array_index (self->wanted, i), claims);
+  if (done)
+    sbx_journals_remove (&self->journals, self->id);
+}
+
+void
+sbx_placeholders_free (SbxPlaceholders *placeholders)
+{
+  if (placeholders == NULL)
+    return;
+  if (placeholders->journal >= 0)
+    {
+      /* Where the lock cannot be had the journal stays, and the next start does the rest. */
+      if (placeholders->journals.lock >= 0 || sbx_journals_enter (&placeholders->journals, placeholders->id, NULL))
+        release_all (placeholders);
+    }
+  sbx_journals_close (&placeholders->journals);
+  sbx_fd_clear (&placeholders->journal);
+  g_ptr_array_unref (placeholders->parents);
+  g_ptr_array_unref (placeholders->paths);
+  g_ptr_array_unref (placeholders->wanted);
+  g_free (placeholders);
+}
