@@ -153,7 +153,8 @@ sbx_journals_open (SbxJournals *journals, const char *state_dir, gboolean create
 
   *journals = (SbxJournals) SBX_JOURNALS_CLOSED;
   sbx_autofd int state = open (state_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (state < 0 && errno == ENOENT && !create)
+  /* Nothing can have been left where this caller cannot go. */
+  if (state < 0 && !create && (errno == ENOENT || errno == ENOTDIR || errno == EACCES))
     return TRUE;
   if (state < 0 || fstat (state, &st) < 0)
     return fail_state (error, errno, state_dir);

@@ -347,6 +347,35 @@ make_all (SbxPlaceholders *self, const char *state_dir, const char *const *paths
   return TRUE;
 }
 
+static gboolean
+fail_homeless (const char *path, GError **error)
+{
+  g_autofree char *shown = sbx_text_escape (path);
+
+  g_set_error (error, SBX_ERROR, SBX_ERROR_CONFINE,
+               _("cannot keep \"%s\" from being created: there is no home directory where that could be noted\n"
+                 "XDG_STATE_HOME can name another place"),
+                  shown);
+  return FALSE;
+}
+
+static gboolean
+begin (SbxPlaceholders *self, const char *state_dir, const char *const *paths, GError **error)
+{
+  if (!sbx_session_make_id (self->id))
+    {
+      sbx_error_set_errno (error, SBX_ERROR_SYSTEM, errno, _("cannot get random bytes"));
+      return FALSE;
+    }
+  if (!sbx_state_dir_make (state_dir, error) || !sbx_journals_open (&self->journals, state_dir, TRUE, error)
+      || !sbx_journals_enter (&self->journals, NULL, error))
+    return FALSE;
+  bury_all (&self->journals);
+  gboolean ok = make_all (self, state_dir, paths, error);
+  sbx_journals_leave (&self->journals);
+  return ok;
+}
+
 SbxPlaceholders *
 sbx_placeholders_new (const char *state_dir, const char *const *paths, GError **error)
 {
@@ -360,23 +389,11 @@ sbx_placeholders_new (const char *state_dir, const char *const *paths, GError **
   self->parents = g_ptr_array_new_with_free_func (parent_free);
 
   if (paths[0] == NULL)
-    ok = sbx_placeholders_recover (state_dir, error);
-  else if (!sbx_session_make_id (self->id))
-    {
-      sbx_error_set_errno (error, SBX_ERROR_SYSTEM, errno, _("cannot get random bytes"));
-      ok = FALSE;
-    }
+    ok = state_dir == NULL || sbx_placeholders_recover (state_dir, error);
+  else if (state_dir == NULL)
+    ok = fail_homeless (paths[0], error);
   else
-    {
-      ok = sbx_state_dir_make (state_dir, error) && sbx_journals_open (&self->journals, state_dir, TRUE, error)
-           && sbx_journals_enter (&self->journals, NULL, error);
-      if (ok)
-        {
-          bury_all (&self->journals);
-          ok = make_all (self, state_dir, paths, error);
-          sbx_journals_leave (&self->journals);
-        }
-    }
+    ok = begin (self, state_dir, paths, error);
   g_ptr_array_add (self->paths, NULL);
   return ok ? g_steal_pointer (&self) : NULL;
 }

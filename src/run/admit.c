@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* admit.c - what is refused before anything is done. A restriction that cannot be enforced is never left out with a warning. */
+#include "config.h"
+
+#include "run/admit.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/program.h"
+#include "base/text.h"
+
+gboolean
+sbx_admit_is_offline (const SbxPolicy *policy)
+{
+  gint64 mode = sbx_policy_number (policy, SBX_KEY_NET_MODE);
+
+  return mode == SBX_NET_DENY || (mode == SBX_NET_SCOPED && sbx_policy_entries (policy, SBX_KEY_NET_ALLOW)->len == 0);
+}
+
+static gboolean
+fail_at (const SbxOrigin *origin, SbxKey key, const char *what, const char *instead, GError **error)
+{
+  g_autofree char *where = sbx_origin_to_string (origin);
+
+  g_set_error (error, SBX_ERROR, SBX_ERROR_CONFINE, "%s: %s: %s\n%s", where, sbx_keyword (key)->name, what, instead);
+  return FALSE;
+}
+
+static const SbxOrigin *
+first_origin (const SbxPolicy *policy, SbxKey key)
+{
+  const GPtrArray *entries = sbx_policy_entries (policy, key);
+
+  return entries->len > 0 ? &((const SbxEntry *) g_ptr_array_index (entries, 0))->origin : NULL;
+}
+
+gboolean
+sbx_admit_policy (const SbxPolicy *policy, GError **error)
+{
+  const SbxOrigin *connect_local = first_origin (policy, SBX_KEY_NET_CONNECT_LOCAL);
+  const SbxOrigin *publish = first_origin (policy, SBX_KEY_NET_PUBLISH);
+  const SbxOrigin *deny = first_origin (policy, SBX_KEY_NET_DENY);
+  gint64 mode = sbx_policy_number (policy, SBX_KEY_NET_MODE);
+
+  if (mode == SBX_NET_SCOPED && !sbx_admit_is_offline (policy))
+    return fail_at (sbx_policy_origin (policy, SBX_KEY_NET_MODE), SBX_KEY_NET_MODE,
+                    _("this version cannot filter by host name yet"),
+                       _("use --network deny, or --network allow if the command may reach any host"), error);
+  if (mode == SBX_NET_ALLOW && deny != NULL)
+    return fail_at (deny, SBX_KEY_NET_DENY,
+                    _("this version cannot keep the command from single hosts yet"),
+                       _("use --network deny, or take the entry out of the policy"), error);
+  /* With the host's network both hold by themselves. */
+  if (mode != SBX_NET_ALLOW && connect_local != NULL)
+    return fail_at (connect_local, SBX_KEY_NET_CONNECT_LOCAL,
+                    _("this version cannot pass on single ports yet"),
+                       _("use a unix socket (--unix-socket PATH), or --network allow"), error);
+  if (mode != SBX_NET_ALLOW && publish != NULL)
+    return fail_at (publish, SBX_KEY_NET_PUBLISH,
+                    _("this version cannot pass on single ports yet"),
+                       _("use --network allow if the command may reach any host"), error);
+  return TRUE;
+}
+
+static gboolean
+fail_directory (const char *path, const SbxPathRule *rule, SbxRuleKind kind, const char *why, GError **error)
+{
+  g_autofree char *shown = sbx_text_escape (path);
+  g_autofree char *where = sbx_origin_to_string (&rule->origins[g_bit_nth_lsf (kind, -1)]);
+
+  g_set_error (error, SBX_ERROR, SBX_ERROR_CONFINE,
+               _("the directory \"%s\" is not visible inside: %s (%s)\ngo somewhere else, or use --chdir DIR"), shown,
+                  why, where);
+  return FALSE;
+}
+
+gboolean
+sbx_admit_directory (const SbxPathTable *table, const SbxContext *context, gboolean chosen, GError **error)
+{
+  SbxPathState state;
+
+  if (context->cwd == NULL)
+    {
+      g_set_error (error, SBX_ERROR, SBX_ERROR_CONFINE,
+                   _("the current directory cannot be found out; it may have been removed\n"
+                     "go somewhere else, or use --chdir DIR"));
+      return FALSE;
+    }
+  sbx_path_table_state (table, context->cwd, &state);
+  if (state.denied != NULL)
+    return fail_directory (context->cwd, state.denied, SBX_RULE_DENY_READ, _("it is denied"), error);
+  if (state.hidden == NULL || strcmp (context->cwd, "/") == 0)
+    return TRUE;
+  if (chosen && (state.hidden->kinds & SBX_RULE_SCRATCH) != 0 && strcmp (state.hidden->path, context->cwd) == 0)
+    return TRUE;
+  return fail_directory (context->cwd, state.hidden, SBX_RULE_HIDE,
+                         _("the sandbox has a place of its own there"), error);
+}

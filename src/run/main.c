@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* main.c - sandbox-run: parse, load, act, one error report. The caller is trusted; the project's files, the environment and
+ * what a killed run left behind are not. Nothing of the command's run begins before every check has passed. */
+#include "config.h"
+
+#include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/program.h"
+#include "base/text.h"
+#include "confine/environ.h"
+#include "confine/launch.h"
+#include "confine/placeholder.h"
+#include "confine/session.h"
+#include "policy/dump.h"
+#include "run/admit.h"
+#include "run/direct.h"
+#include "run/dry-run.h"
+#include "run/options.h"
+
+#define EXIT_OWN_FAILURE 125
+#define EXIT_NOT_EXECUTABLE 126
+#define EXIT_NOT_FOUND 127
+
+typedef struct
+{
+  SbxOptions options;
+  char *shell[2]; /* the command when none is given */
+  char *const *command;
+  gboolean inside; /* a sandbox of ours is around this process already */
+  char outer_id[SBX_SESSION_ID_LENGTH + 1];
+} Front;
+
+static gboolean
+print (const GString *out)
+{
+  fputs (out->str, stdout);
+  return sbx_program_flush ();
+}
+
+/* --- what the options ask about the program itself ---------------------------------------------------------- */
+
+static int
+show_help (void)
+{
+  g_autoptr (GString) out = g_string_new (NULL);
+
+  sbx_options_help (out);
+  return print (out) ? EXIT_SUCCESS : EXIT_OWN_FAILURE;
+}
+
+static int
+show_version (void)
+{
+  sbx_program_print_version ();
+  return sbx_program_flush () ? EXIT_SUCCESS : EXIT_OWN_FAILURE;
+}
+
+static int
+probe (void)
+{
+  g_autoptr (GString) out = g_string_new (NULL);
+  gboolean complete = sbx_probe (out);
+
+  return print (out) && complete ? EXIT_SUCCESS : EXIT_OWN_FAILURE;
+}
+
+/* --- the command -------------------------------------------------------------------------------------------- */
+
+static gboolean
+is_shell (const char *path)
+{
+  return path != NULL && path[0] == '/' && access (path, X_OK) == 0;
+}
+
+static const char *
+find_shell (void)
+{
+  const char *shell = getenv ("SHELL");
+
+  if (is_shell (shell))
+    return shell;
+  const struct passwd *entry = getpwuid (getuid ());
+  return entry != NULL && is_shell (entry->pw_shell) ? entry->pw_shell : "/bin/sh";
+}
+
+static void
+choose_command (Front *front)
+{
+  front->command = front->options.command;
+  if (front->command[0] == NULL)
+    {
+      front->shell[0] = (char *) find_shell ();
+      front->command = front->shell;
+    }
+  front->options.context.command = front->command[0];
+}
+
+/* --- what a person should know ------------------------------------------------------------------------------ */
+
+static void
+say_note (const SbxNote *note)
+{
+  g_autofree char *where = sbx_origin_to_string (&note->origin);
+  gboolean placed = note->origin.file != NULL;
+
+  if (note->warning)
+    sbx_log_warning ("%s%s%s", placed ? where : "", placed ? ": " : "", note->text);
+  else
+    sbx_log_note ("%s%s%s", placed ? where : "", placed ? ": " : "", note->text);
+}
+
+static void
+say_notes (const GPtrArray *notes)
+{
+  for (guint i = 0; i < notes->len; i++)
+    say_note (g_ptr_array_index (notes, i));
+}
+
+/* The file that asks, seen from the workspace; the directory if there are several. */
+static void
+say_requests (const SbxPolicy *policy, const SbxContext *context)
+{
+  const char *file = NULL;
+
+  if (policy->requests->len == 0)
+    return;
+  for (guint i = 0; i < policy->requests->len; i++)
+    {
+      const SbxNote *note = g_ptr_array_index (policy->requests, i);
+      if (file != NULL && g_strcmp0 (file, note->origin.file) != 0)
+        {
+          file = context->project_dir;
+          break;
+        }
+      file = note->origin.file;
+    }
+  if (file != NULL && context->workspace != NULL && g_str_has_prefix (file, context->workspace)
+      && file[strlen (context->workspace)] == '/')
+    file += strlen (context->workspace) + 1;
+  g_autofree char *shown = sbx_text_escape (file != NULL ? file : ".sandbox");
+  sbx_log_warning (_("%s asks for more than you allow; it was left out (sandbox-policy-check requests)"), shown);
+}
+
+/* --- running ------------------------------------------------------------------------------------------------ */
+
+static int
+dry_run (const Front *front, const SbxDryRunFacts *facts)
+{
+  g_autoptr (GString) out = g_string_new (NULL);
+
+  sbx_dry_run_append (facts, front->options.dry_run, out);
+  return print (out) ? EXIT_SUCCESS : EXIT_OWN_FAILURE;
+}
+
+/* The command as it is: nothing is wrapped. */
+static gboolean
+run_direct (const Front *front, const SbxPolicy *policy, const SbxContext *context, int *status, GError **error)
+{
+  SbxDirect direct = { .argv = front->command,
+                       .chdir = front->options.context.cwd,
+                       .clear_markers = !front->inside,
+                       .timeout = front->options.timeout };
+  SbxDryRunFacts facts = { .policy = policy, .context = context, .nested_in = front->inside ? front->outer_id : NULL };
+
+  if (front->options.dry_run != SBX_DRY_RUN_NO)
+    {
+      *status = dry_run (front, &facts);
+      return TRUE;
+    }
+  if (context->cwd == NULL)
+    {
+      g_set_error (error, SBX_ERROR, SBX_ERROR_CONFINE, _("the current directory cannot be found out"));
+      return FALSE;
+    }
+  return sbx_direct_run (&direct, status, error);
+}
+
+/* Inside a sandbox already: process.nested decides. */
+static gboolean
+run_nested (const Front *front, const SbxPolicy *policy, const SbxContext *context, int *status, GError **error)
+{
+  g_autofree char *where = sbx_origin_to_string (sbx_policy_origin (policy, SBX_KEY_NESTED));
+
+  switch (sbx_policy_number (policy, SBX_KEY_NESTED))
+    {
+    case SBX_NESTED_PASS:
+      return run_direct (front, policy, context, status, error);
+    case SBX_NESTED_NARROW:
+      g_set_error (error, SBX_ERROR, SBX_ERROR_CONFINE,
+                   _("%s: process.nested: \"narrow\" is not available in this version\n"
+                     "this process already is in sandbox %s; \"pass\" runs the command as it is, \"refuse\" does not"),
+                      where, front->outer_id);
+      return FALSE;
+    case SBX_NESTED_REFUSE:
+    default:
+      g_set_error (
+          error, SBX_ERROR, SBX_ERROR_CONFINE,
+          _("%s: process.nested: this process already is in sandbox %s, and the policy refuses another one in it"),
+             where, front->outer_id);
+      return FALSE;
+    }
+}
+
+static gboolean
+run_confined (const Front *front, const SbxPolicy *policy, const SbxContext *context, int *status, GError **error)
+{
+  const SbxOptions *options = &front->options;
+  g_autoptr (SbxResolver) resolver = sbx_resolver_new ();
+  g_autoptr (SbxPathTable) table = NULL;
+  g_autoptr (SbxMountPlan) plan = NULL;
+  g_autoptr (SbxEnviron) env = NULL;
+  g_autoptr (GString) json = g_string_new (NULL);
+  char id[SBX_SESSION_ID_LENGTH + 1];
+
+  if (!sbx_admit_policy (policy, error))
+    return FALSE;
+  table = sbx_path_table_new (policy, context, resolver, error);
+  if (table == NULL || !sbx_admit_directory (table, context, options->context.cwd != NULL, error))
+    return FALSE;
+  say_notes (table->notes);
+  if (context->workspace == NULL)
+    sbx_log_warning ("%s", context->workspace_why);
+  plan = sbx_mount_plan_new (table, policy, context, error);
+  if (plan == NULL)
+    return FALSE;
+  if (!sbx_session_make_id (id))
+    {
+      sbx_error_set_errno (error, SBX_ERROR_SYSTEM, errno, _("cannot get random bytes"));
+      return FALSE;
+    }
+  env = sbx_environ_new (policy, (const char *const *) environ, id);
+  if (options->dry_run != SBX_DRY_RUN_NO)
+    {
+      SbxDryRunFacts facts = {
+        .policy = policy, .context = context, .plan = plan, .env = env, .timeout = options->timeout
+      };
+      *status = dry_run (front, &facts);
+      return TRUE;
+    }
+  sbx_policy_dump (policy, context, SBX_DUMP_JSON, json);
+  SbxRun run = { .policy = policy,
+                 .context = context,
+                 .table = table,
+                 .plan = plan,
+                 .env = env,
+                 .session_id = id,
+                 .policy_json = json->str,
+                 .argv = front->command,
+                 .chdir = options->context.cwd != NULL ? context->cwd : NULL,
+                 .keep_fds = (const int *) options->keep_fds->data,
+                 .n_keep_fds = options->keep_fds->len,
+                 .timeout = options->timeout };
+  return sbx_run (&run, status, error);
+}
+
+/* Makes the state directory, so that the rules know of it, and removes what killed runs left, so that they do not. Inside a
+ * sandbox there is nothing to do: it is out of reach there. */
+static gboolean
+tidy_up (const Front *front, const SbxContext *context, GError **error)
+{
+  if (front->inside || front->options.dry_run != SBX_DRY_RUN_NO || context->state_dir == NULL)
+    return TRUE;
+  /* Where it cannot be made a run that needs it will fail, and say why. */
+  (void) sbx_placeholders_prepare (context->state_dir, NULL);
+  return sbx_placeholders_recover (context->state_dir, error);
+}
+
+static gboolean
+run_command (Front *front, int *status, GError **error)
+{
+  g_autoptr (SbxContext) context = NULL;
+  g_autoptr (SbxPolicy) policy = NULL;
+  gboolean forged;
+
+  choose_command (front);
+  front->inside = sbx_session_inside (front->outer_id, &forged);
+  context = sbx_context_new (&front->options.context, error);
+  if (context == NULL || !tidy_up (front, context, error))
+    return FALSE;
+  policy =
+      sbx_policy_load (context, front->options.layer, (const char *const *) front->options.policy_files->pdata, error);
+  if (policy == NULL)
+    return FALSE;
+  if (forged)
+    sbx_log_warning (
+        _("SANDBOXED and SANDBOX_BACKEND are set, but this process is in no sandbox; they are not believed"));
+  say_notes (policy->notes);
+  say_requests (policy, context);
+  if (sbx_policy_number (policy, SBX_KEY_MODE) == SBX_MODE_DISABLED)
+    return run_direct (front, policy, context, status, error);
+  if (front->inside)
+    return run_nested (front, policy, context, status, error);
+  return run_confined (front, policy, context, status, error);
+}
+
+static int
+error_status (const GError *error)
+{
+  if (g_error_matches (error, SBX_ERROR, SBX_ERROR_NOT_EXECUTABLE))
+    return EXIT_NOT_EXECUTABLE;
+  if (g_error_matches (error, SBX_ERROR, SBX_ERROR_NOT_FOUND))
+    return EXIT_NOT_FOUND;
+  return EXIT_OWN_FAILURE;
+}
+
+static int
+run (Front *front, int argc, char **argv, GError **error)
+{
+  int status = EXIT_OWN_FAILURE;
+
+  if (!sbx_options_parse (&front->options, argc, argv, error))
+    return status;
+  if (front->options.help)
+    return show_help ();
+  if (front->options.version)
+    return show_version ();
+  sbx_log_set_level (front->options.log_level);
+  if (front->options.probe)
+    return probe ();
+  if (!run_command (front, &status, error))
+    return EXIT_OWN_FAILURE;
+  return status;
+}
+
+int
+main (int argc, char **argv)
+{
+  g_autoptr (GError) error = NULL;
+  Front front = { 0 };
+
+  sbx_program_init ("sandbox-run");
+  int status = run (&front, argc, argv, &error);
+  if (error != NULL)
+    {
+      sbx_log_error (error);
+      status = error_status (error);
+    }
+  sbx_options_clear (&front.options);
+  return status;
+}
