@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # What is installed: the distribution's policy into the vendor directory, which belongs to the
-# package, and into /etc a commented drop-in that belongs to the administrator from then on. It is
-# a drop-in because /etc/sandbox/sandbox.conf would replace the vendor's file of that name whole.
+# package, and into /etc a file of comments that belongs to the administrator from then on. While
+# it holds only comments it says nothing, so it does not replace the vendor's file of that name.
 
 vendorservicesdir = $(vendordir)/services
 vendorfragmentsdir = $(vendordir)/policy.d
@@ -13,7 +13,7 @@ POLICY_SUBDIRS = sandbox.conf.d services policy.d
 EXTRA_DIST += etc/sandbox.conf
 INSTALL_DATA_LOCAL += install-policyconf
 UNINSTALL_LOCAL += uninstall-policyconf
-localconf = $(policyconfdir)/sandbox.conf.d/local.conf
+localconf = $(policyconfdir)/sandbox.conf
 
 install-policyconf:
 	@for dir in $(POLICY_SUBDIRS); do \

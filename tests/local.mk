@@ -6,22 +6,54 @@
 LDADD = $(FLOOR_LIBS) $(CHECK_LIBS) $(GLIB_LIBS) $(LIBCONFIG_LIBS)
 
 UNIT_TESTS = \
+	tests/unit/test-check-options \
 	tests/unit/test-fd \
 	tests/unit/test-log \
-	tests/unit/test-text
+	tests/unit/test-text \
+	tests/unit/test-trust
 
 if HAVE_CHECK
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)
 endif
 
-# Of the tree itself.
+# Files of a program that a unit test looks into: a program is no library.
+tests_unit_test_check_options_SOURCES = tests/unit/test-check-options.c \
+	src/check/options.c src/check/questions.c
+
+# Of the tree itself, its manuals and the policy that it ships.
 SOURCE_TESTS = \
 	tests/source/includes.sh \
-	tests/source/potfiles.sh
+	tests/source/manuals.sh \
+	tests/source/potfiles.sh \
+	tests/test-man.sh \
+	tests/test-vendor.sh
 
 dist_check_SCRIPTS += $(SOURCE_TESTS)
 TESTS += $(SOURCE_TESTS)
+
+# The programs from outside, in real namespaces; they share a module and a script that runs inside.
+SYSTEM_TESTS = \
+	tests/system/property.py \
+	tests/system/sbxtest.py \
+	tests/system/test-check-cli.py \
+	tests/system/test-files.py \
+	tests/system/test-life.py \
+	tests/system/test-privilege.py \
+	tests/system/test-replace.py \
+	tests/system/test-sockets.py
+
+SYSTEM_HELPERS = \
+	tests/system/inside.py
+
+dist_check_SCRIPTS += $(SYSTEM_TESTS)
+EXTRA_DIST += $(SYSTEM_HELPERS)
+if HAVE_PYTHON3
+TESTS += $(SYSTEM_TESTS)
+endif
+
+# These ask the programs too.
+tests/source/manuals.log tests/test-man.log tests/test-vendor.log: sandbox-run$(EXEEXT) sandbox-policy-check$(EXEEXT)
 
 # --- how they are run ---------------------------------------------------
 

@@ -5,7 +5,13 @@ sandbox_policy_check_SOURCES = \
 	src/check/can.c \
 	src/check/check.c \
 	src/check/check.h \
+	src/check/findings.c \
+	src/check/findings.h \
 	src/check/inside.c \
+	src/check/lint-layer.c \
+	src/check/lint-layer.h \
+	src/check/lint-stack.c \
+	src/check/lint-stack.h \
 	src/check/main.c \
 	src/check/options.c \
 	src/check/options.h \
@@ -14,5 +20,7 @@ sandbox_policy_check_SOURCES = \
 	src/check/questions.h \
 	src/check/requests.c \
 	src/check/show.c \
-	src/check/trust.c
+	src/check/trust.c \
+	src/check/wide.c \
+	src/check/wide.h
 sandbox_policy_check_LDADD = $(FLOOR_LIBS) $(GLIB_LIBS) $(LIBCONFIG_LIBS)

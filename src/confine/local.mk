@@ -1,2 +1,47 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # The Linux mechanisms.
+
+noinst_LIBRARIES += libconfine.a
+FLOOR_LIBS += libconfine.a
+libconfine_a_SOURCES = \
+	src/confine/connect-gate.h \
+	src/confine/control.h \
+	src/confine/environ.c \
+	src/confine/environ.h \
+	src/confine/failure.c \
+	src/confine/failure.h \
+	src/confine/init.c \
+	src/confine/init.h \
+	src/confine/journal.c \
+	src/confine/journal.h \
+	src/confine/landlock.h \
+	src/confine/launch.h \
+	src/confine/mount-apply.c \
+	src/confine/mount-apply.h \
+	src/confine/mount-plan.c \
+	src/confine/mount-plan.h \
+	src/confine/placeholder.c \
+	src/confine/placeholder.h \
+	src/confine/probe.h \
+	src/confine/seccomp.c \
+	src/confine/seccomp.h \
+	src/confine/session.c \
+	src/confine/session.h \
+	src/confine/strict-dir.c \
+	src/confine/strict-dir.h \
+	src/confine/sys.h
+
+# The system call filter is made by libseccomp on the build machine, for every architecture at once.
+EXTRA_DIST += src/confine/seccomp-generate.c
+BUILT_SOURCES += src/confine/seccomp-filter.h
+CLEANFILES += src/confine/seccomp-filter.h src/confine/seccomp-generate
+
+src/confine/seccomp-generate: $(srcdir)/src/confine/seccomp-generate.c config.h
+	$(AM_V_at)$(MKDIR_P) src/confine
+	$(AM_V_GEN)$(CC_FOR_BUILD) $(CFLAGS_FOR_BUILD) -std=gnu11 -O1 -I. -o $@ \
+	  $(srcdir)/src/confine/seccomp-generate.c $(LIBSECCOMP_LIBS_FOR_BUILD)
+
+src/confine/seccomp-filter.h: src/confine/seccomp-generate
+	$(AM_V_GEN)src/confine/seccomp-generate >$@.tmp && mv $@.tmp $@
+
+src/confine/seccomp.$(OBJEXT): src/confine/seccomp-filter.h

@@ -1,2 +1,40 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # What is asked for, and what the answer is: no fork, no namespaces, no sockets.
+
+noinst_LIBRARIES += libpolicy.a
+FLOOR_LIBS += libpolicy.a
+libpolicy_a_SOURCES = \
+	src/policy/context.c \
+	src/policy/context.h \
+	src/policy/dump.h \
+	src/policy/host-rule.c \
+	src/policy/host-rule.h \
+	src/policy/hostname.c \
+	src/policy/hostname.h \
+	src/policy/keyword.c \
+	src/policy/keyword.h \
+	src/policy/layer.c \
+	src/policy/layer.h \
+	src/policy/loader.c \
+	src/policy/loader.h \
+	src/policy/origin.c \
+	src/policy/origin.h \
+	src/policy/path-memory.c \
+	src/policy/path-memory.h \
+	src/policy/path-table.h \
+	src/policy/path.c \
+	src/policy/path.h \
+	src/policy/policy.h \
+	src/policy/scan.c \
+	src/policy/scan.h \
+	src/policy/source-trust.c \
+	src/policy/source-trust.h \
+	src/policy/source.c \
+	src/policy/source.h \
+	src/policy/trust.c \
+	src/policy/trust.h \
+	src/policy/value.c \
+	src/policy/value.h \
+	src/policy/verdict.h \
+	src/policy/workspace.c \
+	src/policy/workspace.h

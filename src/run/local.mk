@@ -1,1 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
+
+bin_PROGRAMS += sandbox-run
+sandbox_run_SOURCES = \
+	src/run/admit.c \
+	src/run/admit.h \
+	src/run/direct.c \
+	src/run/direct.h \
+	src/run/dry-run.c \
+	src/run/dry-run.h \
+	src/run/main.c \
+	src/run/options.c \
+	src/run/options.h
+sandbox_run_LDADD = $(FLOOR_LIBS) $(GLIB_LIBS) $(LIBCONFIG_LIBS)
