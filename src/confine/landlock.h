@@ -21,6 +21,12 @@ int sbx_landlock_abi (void);
  * sockets and signals (ABI 6). Returns a descriptor for sbx_landlock_restrict, or -1 with errno; *object is then what failed. */
 int sbx_landlock_build (const SbxLandlockRule *rules, size_t n_rules, int abi, const char **object);
 
+/* Keeps init itself, and with it everything that it starts, from abstract sockets of the host; nothing else (it can still mount).
+ * Where the network is the host's, init has to call this before it starts the command if the connect gate is to let abstract names
+ * through: the gate connects in the command's stead, and a domain that only the command has would not bind it.
+ * Needs CAP_SYS_ADMIN or no_new_privs, and ABI 6 (else EOPNOTSUPP). Returns 0, or -1 with errno. */
+int sbx_landlock_scope_init (int abi);
+
 /* Restricts the calling thread for ever. no_new_privs must be set. */
 int sbx_landlock_restrict (int ruleset_fd);
 
