@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* lint-layer.c - grants that give more than they look like. */
+#include "config.h"
+
+#include "check/lint-layer.h"
+
+#include <string.h>
+
+#include "base/program.h"
+#include "base/text.h"
+#include "check/wide.h"
+
+static const GPtrArray *
+entries_of (const SbxLayer *layer, SbxKey key)
+{
+  static const GPtrArray none = { NULL, 0 };
+  const GPtrArray *entries = layer->values[key].entries;
+
+  return entries != NULL ? entries : &none;
+}
+
+static void
+judge_hosts (const SbxLayer *layer, SbxFindings *findings)
+{
+  const GPtrArray *allow = entries_of (layer, SBX_KEY_NET_ALLOW);
+  const GPtrArray *deny = entries_of (layer, SBX_KEY_NET_DENY);
+
+  for (guint i = 0; i < allow->len; i++)
+    {
+      const SbxEntry *entry = g_ptr_array_index (allow, i);
+
+      if (strcmp (entry->text, "*") == 0)
+        sbx_findings_addf (findings, SBX_FINDING_WARNING, &entry->origin, "%s", _("\"*\" allows every host name"));
+    }
+  for (guint i = 0; i < deny->len; i++)
+    {
+      const SbxEntry *entry = g_ptr_array_index (deny, i);
+
+      if (strcmp (entry->text, "*") == 0)
+        sbx_findings_addf (
+            findings, SBX_FINDING_WARNING, &entry->origin, "%s",
+            _("\"*\" denies every host name, also those that are allowed; what is not allowed is denied anyway"));
+    }
+}
+
+static void
+judge_sockets (const SbxLayer *layer, SbxFindings *findings)
+{
+  const GPtrArray *sockets = entries_of (layer, SBX_KEY_NET_UNIX_SOCKETS);
+
+  for (guint i = 0; i < sockets->len; i++)
+    {
+      const SbxEntry *entry = g_ptr_array_index (sockets, i);
+      const char *whose = sbx_wide_socket (entry->text);
+      g_autofree char *shown = sbx_text_escape (entry->text);
+
+      if (whose != NULL)
+        sbx_findings_addf (findings, SBX_FINDING_WARNING, &entry->origin,
+                           _("\"%s\" is a socket of %s: who may talk to it needs no other way out of the sandbox"),
+                              shown, whose);
+    }
+}
+
+void
+sbx_lint_layer (const SbxLayer *layer, SbxFindings *findings)
+{
+  judge_hosts (layer, findings);
+  judge_sockets (layer, findings);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* lint-layer.h - what can be said of one file without any other. */
+#pragma once
+
+#include "check/findings.h"
+
+G_BEGIN_DECLS
+
+void sbx_lint_layer (const SbxLayer *layer, SbxFindings *findings);
+
+G_END_DECLS

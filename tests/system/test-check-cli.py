@@ -1,0 +1,441 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""sandbox-policy-check as a program: its command line, the form of its answers, its exit statuses, what lint finds, and
+one process that answers questions for a whole day."""
+import json
+import os
+import select
+import subprocess
+import time
+
+from sbxtest import main, program, test
+
+DENY = 'filesystem : { deny_read = [ "secret" ]; deny_write = [ "vendor" ]; };\n'
+REASONS = ("default", "allow-read", "workspace", "allow-write", "private", "open", "disabled",
+           "deny-read", "deny-write", "protect", "outside", "not-in-view", "no-workspace", "unresolvable")
+
+
+def tree(b):
+    b.write("secret/creds", "x")
+    b.write("src/main.c", "x")
+    return b
+
+
+def rows(r):
+    return [line.split("\t") for line in r.out.splitlines()]
+
+
+@test("wrong usage is 2 with a hint, and nothing on standard output")
+def usage(t):
+    with t.box(DENY) as b:
+        for args in ([], ["shw"], ["--no-such", "show"], ["show", "operand"], ["show", "--strict"], ["show", "--format", "xml"],
+                     ["show", "--json", "--format", "conf"], ["can"], ["can", "chew", "x"], ["can", "read"],
+                     ["can", "connect", "example.com"], ["can", "read", "--stdin", "x"], ["lint", "--stdin"],
+                     ["--workspace", "/", "show"], ["--workspace", "no/such", "show"], ["inside", "x"], ["probe", "x"],
+                     ["requests", "x"], ["trust", "x"], ["untrust", "x"], ["cat", "x"]):
+            r = b.check(*args)
+            t.exit(r, 2, "%r" % args)
+            t.ok(r.out == "" and r.err.startswith("sandbox-policy-check: "), "%r: a message, no answer" % args, r)
+            t.ok("--help" in r.err, "%r: the hint" % args, r)
+        t.ok("show" in b.check("shw").err, "the nearest verb is named")
+        t.ok("connect" not in b.check("--help").out, "no verb is offered that does not work")
+
+
+@test("help and version")
+def help_text(t):
+    with t.box(DENY) as b:
+        for args in (["--help"], ["-h"], ["can", "--help"], ["--version"], ["-V"]):
+            r = b.check(*args)
+            t.exit(r, 0, "%r" % args)
+            t.ok(r.out and not r.err, "%r is printed on standard output" % args, r)
+        whole = b.check("--help").out
+        for verb in ("lint", "show", "cat", "can", "requests", "trust", "untrust", "inside", "probe"):
+            t.ok("\n  " + verb in whole, "--help names %s" % verb)
+            t.ok("--help" in b.check(verb, "--help").out, "%s --help" % verb)
+        with open("/dev/full", "w") as full:
+            p = b.popen([program("sandbox-policy-check"), "--help"], stdout=full, stderr=subprocess.PIPE)
+            err = p.communicate()[1]
+            t.ok(p.returncode == 3 and err, "a full disk is no success", "%r %r" % (p.returncode, err))
+
+
+@test("options stand before and after the verb, not after an operand")
+def options(t):
+    with tree(t.box(DENY)) as b:
+        b.write("--json", "x")
+        t.exit(b.check("--service", "x", "show", "--format", "json"), 0, "around show")
+        t.exit(b.check("--json", "can", "read", "src/main.c"), 0, "before can")
+        for args in (["can", "--json", "read", "src"], ["can", "read", "--json", "src"], ["can", "read", "--json", "--", "src"]):
+            r = b.check(*args)
+            t.exit(r, 0, "%r" % args)
+            t.eq(json.loads(r.out)["verdict"], "allow", "%r is JSON" % args)
+        for args in (["can", "read", "--", "--json"], ["can", "read", "src", "--json"]):
+            r = b.check(*args)
+            t.exit(r, 0, "%r" % args)
+            t.eq(rows(r)[-1][1], b.path("--json"), "%r: the last word is a path" % args)
+
+
+@test("an answer is five fields: verdict, target, reason, level, place")
+def fields(t):
+    with tree(t.box(DENY)) as b:
+        r = b.check("can", "read", "secret/creds", "src/main.c", "/etc/passwd")
+        conf = b.root + "/etc/sandbox/sandbox.conf"
+        t.exit(r, 1, "one is denied")
+        got = rows(r)
+        t.eq([x[:4] for x in got], [["deny", b.path("secret/creds"), "deny-read", "system"],
+                                    ["allow", b.path("src/main.c"), "default", "builtin"],
+                                    ["allow", "/etc/passwd", "default", "builtin"]], "the fields")
+        t.eq(got[0][4], conf + ":2", "the place")
+        t.eq(got[1][4], "-", "no place")
+        r = b.check("can", "write", "vendor/x", "src/main.c", "/etc/passwd", "secret/creds")
+        t.eq([x[2] for x in rows(r)], ["deny-write", "workspace", "outside", "deny-read"], "reasons of writes")
+        t.exit(b.check("can", "read", "src/main.c"), 0, "all allowed")
+        t.exit(b.check("can", "write", "src/main.c", "vendor"), 1, "one denied of two")
+        b.symlink("secret", "link")
+        t.eq(rows(b.check("can", "read", "link/creds"))[0][:2], ["deny", b.path("secret/creds")], "the real target is named")
+
+
+@test("names cannot break lines, fields or terminals")
+def hostile_names(t):
+    with tree(t.box(DENY)) as b:
+        for name in ("a\nallow\tx", "tab\tx", "\x1b[31mred", "back\\slash", "bad\udcff", "\u202eover", "-dash", "#"):
+            r = b.check("can", "read", "--", name)
+            t.exit(r, 0, "%r" % name)
+            t.ok(len(r.out.splitlines()) == 1 and len(rows(r)[0]) == 5, "%r: one line of five fields" % name, r)
+            t.ok(all(c >= " " or c in "\n\t" for c in r.out) and "\u202e" not in r.out, "%r: nothing odd is shown" % name, r)
+            t.eq(r.out.count("\n"), 1, "%r: one line end" % name)
+            r = b.check("can", "read", "-0", input=name.encode("utf-8", "surrogateescape") + b"\0")
+            t.eq(len(r.out.splitlines()), 1, "%r by -0: one line" % name)
+            r = b.check("can", "--json", "read", "--", name)
+            got = json.loads(r.out)
+            t.ok("udcff" in ascii(name) or got["path"] == name, "%r in JSON" % name, r)
+
+
+@test("JSON answers carry what the fields do")
+def json_answers(t):
+    with tree(t.box(DENY)) as b:
+        r = b.check("can", "--json", "write", "secret/creds", "src")
+        t.exit(r, 1, "one denied")
+        one, two = [json.loads(line) for line in r.out.splitlines()]
+        t.eq((one["verdict"], one["access"], one["path"], one["target"], one["reason"], one["level"], one["line"]),
+             ("deny", "write", "secret/creds", b.path("secret/creds"), "deny-read", "system", 2), "a denial")
+        t.eq(one["file"], b.root + "/etc/sandbox/sandbox.conf", "its file")
+        t.eq((two["verdict"], two["reason"]), ("allow", "workspace"), "an allowance")
+
+
+@test("batches: lines and NULs, in order, empty and impossible names included")
+def batches(t):
+    with tree(t.box(DENY)) as b:
+        r = b.check("can", "read", "--stdin", input="secret/creds\nsrc/main.c\n\nlast")
+        t.exit(r, 1, "lines")
+        t.eq([x[0] for x in rows(r)], ["deny", "allow", "deny", "allow"], "lines, an empty one, one without an end")
+        t.eq(rows(r)[2][2], "unresolvable", "an empty name leads nowhere")
+        r = b.check("can", "read", "-0", input=b"src/main.c\0a\nb\0")
+        t.exit(r, 0, "NULs")
+        t.eq(len(r.out.splitlines()), 2, "NULs: two answers")
+        r = b.check("can", "read", "--stdin", input=b"src/main.c\0/../secret\n")
+        t.eq(rows(r)[0][0], "deny", "a NUL inside a line is not the end of the name")
+        r = b.check("can", "read", "--stdin", input="src/main.c\n" + "x" * 300000 + "\nsrc/main.c\n")
+        t.eq([x[0] for x in rows(r)], ["allow", "deny", "allow"], "a name that is too long")
+        t.eq(rows(r)[1][2], "unresolvable", "its reason")
+        r = b.check("can", "read", "--stdin", input=b"")
+        t.exit(r, 0, "no question")
+        t.eq(r.out, "", "no answer")
+        many = ["src/main.c", "secret/creds", "src/new/%d"] * 5000
+        r = b.check("can", "read", "--stdin", input="\n".join(many) + "\n")
+        t.eq([x[0] for x in rows(r)], ["allow", "deny", "allow"] * 5000, "15000 at once")
+
+
+class Gate:
+    """A process of `can ... --stdin` that is asked one question at a time."""
+
+    def __init__(self, b, access, *options):
+        self.p = b.popen([program("sandbox-policy-check"), "--root", b.root, *options, "can", access, "--stdin"],
+                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        os.set_blocking(self.p.stdout.fileno(), False)
+        self.rest = b""
+
+    def ask(self, name, patience=5):
+        self.p.stdin.write(name.encode() + b"\n")
+        self.p.stdin.flush()
+        end = time.time() + patience
+        while b"\n" not in self.rest:
+            if not select.select([self.p.stdout], [], [], max(0, end - time.time()))[0]:
+                raise AssertionError("no answer to %r within %d s" % (name, patience))
+            got = self.p.stdout.read()
+            if not got:
+                return None
+            self.rest += got
+        line, _, self.rest = self.rest.partition(b"\n")
+        return line.decode().split("\t")
+
+    def end(self):
+        self.p.stdin.close()
+        code = self.p.wait(10)
+        err = self.p.stderr.read().decode()
+        self.p.stdout.close()
+        self.p.stderr.close()
+        return code, err
+
+
+def soon(ask, wanted, patience=2):
+    end = time.time() + patience
+    while True:
+        got = ask()
+        if wanted(got) or time.time() > end:
+            return wanted(got)
+        time.sleep(0.01)
+
+
+@test("one process for a whole day: answers come at once, and follow the files and the policy")
+def gate(t):
+    with tree(t.box(DENY)) as b:
+        g = Gate(b, "read")
+        t.eq(g.ask("secret/creds")[0], "deny", "the first answer comes before the second question")
+        t.eq(g.ask("new/x")[1], b.path("new/x"), "absent")
+        b.symlink("secret", "new")
+        t.eq(g.ask("new/creds")[:2], ["deny", b.path("secret/creds")], "a link that was made meanwhile is followed")
+        with b.user():
+            os.unlink(b.path("new"))
+            os.symlink("src", b.path("new"))
+        t.eq(g.ask("new/creds")[:2], ["allow", b.path("src/creds")], "and so is the one that took its place")
+
+        b.system('filesystem : { deny_read = [ "src" ]; };')
+        t.ok(soon(lambda: g.ask("src/main.c"), lambda a: a[0] == "deny"), "a changed policy counts")
+        t.eq(g.ask("secret/creds")[0], "allow", "all of it")
+        b.system('filesystem : { deny_read = [ "src" };')
+        t.ok(soon(lambda: g.ask("src/main.c"), lambda a: a is None), "a policy that is broken answers nothing")
+        code, err = g.end()
+        t.eq(code, 3, "and is a 3")
+        t.ok("sandbox.conf:1" in err, "with its place", err)
+        g = Gate(b, "read", "--no-project")
+        code, err = g.end()
+        t.eq(code, 3, "it does not start either")
+
+
+@test("a policy error is 3 for every verb that reads one")
+def policy_errors(t):
+    with t.box(DENY) as b:
+        b.system('filesystem : { deny_reed = [ "src" ]; };')
+        conf = b.root + "/etc/sandbox/sandbox.conf:1: "
+        for args in (["show"], ["cat"], ["can", "read", "x"], ["can", "read", "--stdin"], ["requests"], ["trust"]):
+            r = b.check(*args, input="x\n")
+            t.exit(r, 3, "%r" % args)
+            t.ok(conf in r.err and r.out == "", "%r: the place, no answer" % args, r)
+        t.exit(b.check("lint"), 3, "lint")
+
+
+@test("show and cat: every line has its origin; the dump is a fixpoint")
+def show_cat(t):
+    with t.box(DENY) as b:
+        b.user_policy('filesystem : { allow_write = [ "OUT" ]; };')
+        b.write(".sandbox/sandbox.conf", 'filesystem : { deny_read = [ "build" ]; };\n')
+        text = b.check("show").out
+        for word in ("system", "user", "project", "filesystem.deny_read", "filesystem.allow_write", "sandbox.conf:"):
+            t.ok(word in text, "show: %s" % word, text)
+        json.loads(b.check("show", "--json").out)
+        t.eq(b.check("show", "--json").out, b.check("show", "--format", "json").out, "--json is --format json")
+        one = b.check("show", "--format", "conf").out
+        dump = b.write(b.home + "/dump.conf", one)
+        b.system("")
+        os.unlink(b.home + "/.config/sandbox/sandbox.conf")
+        two = b.check("--no-project", "--policy", dump, "show", "--format", "conf").out
+
+        def strip(text):
+            return [x for x in (line.split("#")[0].strip() for line in text.splitlines()) if x]
+        t.eq(strip(two), strip(one), "dump, load, dump")
+    with t.box(DENY) as b:
+        b.user_policy('# mine\nfilesystem : { deny_read = [ "x" ]; };')
+        project = b.write(".sandbox/sandbox.conf", "# \x1b[31mtheirs\n")
+        out = b.check("cat").out
+        heads = [line for line in out.splitlines() if line.startswith(("# system /", "# user /", "# project /"))]
+        t.eq(heads, ["# system " + b.root + "/etc/sandbox/sandbox.conf", "# user " + b.home + "/.config/sandbox/sandbox.conf",
+                     "# project " + project], "cat: levels and files in order")
+        t.ok("# mine\n" in out and "deny_read" in out, "cat: the texts", out)
+        t.ok("\x1b" not in out, "cat: nothing odd reaches the terminal")
+        got = [json.loads(line) for line in b.check("cat", "--json").out.splitlines()]
+        t.eq([x["level"] for x in got], ["system", "user", "project"], "cat --json: levels")
+        t.eq(got[2]["text"], "# \x1b[31mtheirs\n", "cat --json: the text as it is")
+
+
+LINT = [  # system policy, what a line of lint must hold, exit, exit with --strict
+    ('filesystem : { deny_read = [ "secret" ]; };', None, 0, 0),
+    ('filesystem : { deny_reed = [ "x" ]; };', ":1: error: ", 3, 3),
+    ('filesystem : { deny_read = [ "secret" };', ":1: error: ", 3, 3),
+    ('\nmode = "maybe";', ":2: error: ", 3, 3),
+    ('filesystem : { deny_read = [ "$HOME/x" ]; };', ":1: error: ", 3, 3),
+    ('filesystem : { allow_write = [ "/" ]; };', ":1: warning: ", 0, 1),
+    ('filesystem : { allow_write = [ "src/main.c" ]; };', ":1: warning: ", 0, 1),
+    ('filesystem : { deny_read = [ "secret/creds" ];\n allow_read = [ "secret" ]; };', ":2: warning: ", 0, 1),
+    ('filesystem : { deny_read = [ "hard" ]; };', ":1: warning: ", 0, 1),
+    ('filesystem : { deny_write = [ "hard" ]; };', ":1: warning: ", 0, 1),
+    ('filesystem : { deny_read = [ "glob:**/.env" ]; };', ":1: note: ", 0, 0),
+    ('filesystem : { deny_read = [ "no/such" ]; };', ":1: note: ", 0, 0),
+    ('network : { mode = "scoped";\n allow = [ "*" ]; };', ":2: warning: ", 0, 1),
+    ('network : { mode = "scoped"; allow = [ "example.com" ];\n deny = [ "*" ]; };', ":2: warning: ", 0, 1),
+    ('stack = ( { control = "required"; policy = "nosuch"; } );', ":1: error: ", 3, 3),
+    ('stack = ( { control = "optional"; policy = "nosuch"; } );', ":1: note: ", 0, 0),
+    ('stack = ( { control = "sufficient"; policy = "good"; },\n { control = "required"; policy = "good"; } );', ":2: warning: never reached", 0, 1),
+    ('stack = ( { control = "include"; policy = "stops"; },\n { control = "required"; policy = "good"; } );', ":2: warning: never reached", 0, 1),
+    ('stack = ( { control = "substack"; policy = "stops"; },\n { control = "required"; policy = "good"; } );', None, 0, 0),
+    ('stack = ( { control = "sufficient"; policy = "some"; },\n { control = "required"; policy = "good"; } );', None, 0, 0),
+    ('stack = ( { control = "include"; policy = "round"; } );', "policy.d/round.conf:1: error: ", 3, 3),
+] + [
+    ('network : { unix_sockets = [ "%s" ]; };' % path, ":1: warning: ", 0, 1)
+    for path in ("/var/run/docker.sock", "/run/user/1000/podman/podman.sock", "/run/containerd/containerd.sock",
+                 "/run/libvirt/libvirt-sock", "/run/dbus/system_bus_socket", "/run/user/1000/bus", "/run/systemd/private",
+                 "/tmp/ssh-abc/agent.12", "/run/user/1000/gnupg/S.gpg-agent.ssh", "/tmp/.X11-unix/X0")
+] + [
+    ('network : { unix_sockets = [ "/run/postgresql/.s.PGSQL.5432" ]; };', None, 0, 0),
+]
+
+
+@test("lint: each finding with its place and weight")
+def lint_findings(t):
+    with tree(t.box()) as b:
+        b.write("hard", "x")
+        with b.user():
+            os.link(b.path("hard"), b.path("harder"))
+        b.system("filesystem : { };", name="policy.d/good.conf")
+        b.system('when : { user = [ "nobody-at-all" ]; };', name="policy.d/some.conf")
+        b.system('stack = ( { control = "sufficient"; policy = "good"; } );', name="policy.d/stops.conf")
+        for policy, wanted, code, strict in LINT:
+            round_conf = b.root + "/etc/sandbox/policy.d/round.conf"
+            if "round" in policy:
+                b.system('stack = ( { control = "include"; policy = "round"; } );', name="policy.d/round.conf")
+            elif os.path.exists(round_conf):
+                os.unlink(round_conf)
+            b.system(policy)
+            r = b.check("lint")
+            t.exit(r, code, policy)
+            if wanted is None:
+                t.ok(" warning: " not in r.out and " error: " not in r.out, policy + ": nothing to say", r)
+            else:
+                t.ok(any(wanted in line and line.startswith(b.root) for line in r.out.splitlines()), policy + ": " + wanted, r)
+            t.exit(b.check("lint", "--strict"), strict, "--strict " + policy)
+            q = b.check("lint", "--quiet")
+            t.ok(" note: " not in q.out, "--quiet leaves notes out", q)
+            for line in b.check("lint", "--json").out.splitlines():
+                t.ok(json.loads(line)["severity"] in ("error", "warning", "note"), "--json")
+
+
+@test("lint: all errors of all files of all levels, in force or not")
+def lint_everything(t):
+    with t.box() as b:
+        bad = "%s : { };\n"
+        files = [b.system(bad % "one", name="services/zip.conf"), b.system(bad % "two", name="policy.d/p.conf"),
+                 b.system(bad % "three", name="sandbox.conf.d/1.conf"), b.system(bad % "four", where="usr/lib/sandbox"),
+                 b.system(bad % "five", name="services/zip.conf", where="run/sandbox"), b.user_policy(bad % "six"),
+                 b.user_policy(bad % "seven", name="services/x.conf"), b.write(".sandbox/policy.d/q.conf", bad % "eight")]
+        r = b.check("lint")
+        t.exit(r, 3, "lint")
+        for path in files:
+            t.ok(path + ":1: error: " in r.out, path, r)
+        t.ok(".sandbox" not in b.check("lint", "--no-project").out, "--no-project")
+
+
+@test("lint: names that are not read, files that others could write, grants that are locked")
+def lint_names(t):
+    with t.box('lock = [ "filesystem.deny_read" ];\nfilesystem : { deny_read = [ "secret" ]; };') as b:
+        tree(b)
+        t.exit(b.check("lint", "--strict"), 0, "clean")
+        for name in ("sandbox.conf.d/50-a.conf.dpkg-new", "services/npm.conf~", "policy.d/.p.conf.swp", "services/UP.conf",
+                     "sandbox.conf.d/readme", "sandbox.cnf"):
+            path = b.system("not a policy {", name=name)
+            r = b.check("lint", "--strict")
+            t.exit(r, 1, name)
+            t.ok(path + ": warning: " in r.out, name + " is named", r)
+            os.unlink(path)
+        path = b.user_policy('filesystem : { allow_read = [ "secret" ]; };')
+        r = b.check("lint", "--strict")
+        t.exit(r, 1, "a locked grant")
+        t.ok(path + ":1: warning: " in r.out, "a locked grant is named", r)
+        os.chmod(path, 0o666)
+        r = b.check("lint")
+        t.exit(r, 3, "a file that others may write")
+        t.ok(path + ": error: " in r.out, "it is named", r)
+
+
+@test("lint FILE: just these, at the level of their place")
+def lint_files(t):
+    with t.box("no_such = 1;") as b:
+        good = b.write(b.home + "/good.conf", DENY)
+        bad = b.write(b.home + "/bad.conf", "filesystem : {\n  deny_reed = [ ];\n};\nmode = 7;\n")
+        t.exit(b.check("lint", good), 0, "a good one, whatever the others are like")
+        r = b.check("lint", good, bad)
+        t.exit(r, 3, "a bad one")
+        t.ok(bad + ":2: error: " in r.out and "deny_reed" in r.out, "its place and the word", r)
+        t.exit(b.check("lint", b.home + "/absent.conf"), 3, "an absent one")
+        r = b.check("lint", "../bad.conf")
+        t.exit(r, 3, "by a relative name")
+        own = b.write(".sandbox/sandbox.conf", 'network : { resolver = "127.0.0.1:53"; };\n')
+        t.exit(b.check("lint", own), 3, "what a project may not say, in a project's file")
+        t.exit(b.check("lint", b.write(b.home + "/same.conf", 'network : { resolver = "127.0.0.1:53"; };\n')), 0, "and elsewhere")
+
+
+@test("the shipped policy is clean", root=True)
+def vendor(t):
+    with t.box(vendor=True) as b:
+        os.unlink(b.root + "/etc/sandbox/sandbox.conf")
+        r = b.check("lint", "--strict", "--quiet")
+        t.exit(r, 0, "lint --strict")
+        t.eq(r.out, "", "nothing to say")
+
+
+@test("requests, trust, untrust")
+def trust(t):
+    with tree(t.box('filesystem : { deny_read = [ "secret" ]; };')) as b:
+        t.exit(b.check("trust"), 3, "nothing to trust")
+        t.exit(b.check("untrust"), 0, "nothing to withdraw")
+        own = b.write(".sandbox/sandbox.conf",
+                      'network : { mode = "allow"; };\nfilesystem : { allow_read = [ "secret" ];\n  deny_write = [ "src" ]; };\n')
+        r = b.check("requests")
+        t.exit(r, 0, "requests")
+        t.eq(sorted(rows(r)), [[own + ":1", "network.mode", "allow"], [own + ":2", "filesystem.allow_read", "secret"]], "requests")
+        got = [json.loads(line) for line in b.check("requests", "--json").out.splitlines()]
+        t.eq(sorted((x["line"], x["keyword"], x["value"]) for x in got),
+             [(1, "network.mode", "allow"), (2, "filesystem.allow_read", "secret")], "requests --json")
+
+        def state():
+            return [b.check("can", "read", "secret").code, b.check("can", "write", "src").code]
+        t.eq(state(), [1, 1], "untrusted")
+        r = b.check("trust")
+        t.exit(r, 0, "trust")
+        t.ok("1 file" in r.out and "sha256" in r.out, "it says what was approved", r)
+        t.eq(state(), [0, 1], "trusted")
+        t.eq(b.check("requests").out, "", "nothing is asked for any more")
+        b.write(".sandbox/extra", "")
+        t.eq(state(), [1, 1], "a new file ends it")
+        os.unlink(b.path(".sandbox/extra"))
+        t.eq(state(), [0, 1], "the same files again")
+        t.exit(b.check("untrust"), 0, "untrust")
+        t.eq(state(), [1, 1], "withdrawn")
+        b.system('lock = [ "filesystem.deny_read" ]; filesystem : { deny_read = [ "secret" ]; };')
+        t.exit(b.check("trust"), 0, "trust once more")
+        t.eq(state(), [1, 1], "what the system locks stays locked for a trusted project")
+
+
+@test("inside is decided by the kernel, never by variables")
+def inside(t):
+    with t.box(DENY) as b:
+        t.exit(b.check("inside"), 1, "outside")
+        r = b.check("inside", env={"SANDBOXED": "1", "SANDBOX_BACKEND": "namespaces"})
+        t.exit(r, 1, "forged")
+        t.eq(r.out, "", "forged: no id")
+        t.ok("SANDBOXED" in r.err, "forged: a warning", r)
+        t.eq(json.loads(b.check("inside", "--json").out), {"inside": False}, "in JSON")
+
+
+@test("nothing is read from descriptors that are closed, nothing of the caller's home is written")
+def closed(t):
+    with tree(t.box(DENY)) as b:
+        for redirect in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
+            r = b.call(["/bin/sh", "-c", 'exec "$0" "$@" ' + redirect] + b.argv("sandbox-policy-check", ["can", "read", "src"]))
+            t.ok(r.code == 0, redirect, r)
+        before = b.tree(b.home, skip=())
+        for args in (["show"], ["lint"], ["cat"], ["can", "write", "src"], ["requests"], ["inside"]):
+            b.check(*args)
+        # The cache of found repositories is all that answering may leave behind.
+        t.same(before, b.tree(b.home, skip=(".local",)), "the home is as before")
+
+
+main()
