@@ -119,11 +119,12 @@ take (SbxCheckOptions *options, const Option *option, const char *argument)
 static gboolean
 fail_option (int found, char *const *argv, GError **error)
 {
-  /* getopt leaves optopt 0 for a long option that it does not know or finds ambiguous. */
+  /* getopt leaves optopt 0 for a long option that it does not know or finds ambiguous. An unknown letter may stand
+   * amid a bundle: then optind has not moved on, and the word before it is another's. */
   const Option *option = optopt != 0 ? find_option (optopt) : NULL;
   g_autofree char *letter = optopt > 0 && optopt < LONG_ONLY ? g_strdup_printf ("-%c", optopt) : NULL;
   const char *word = argv[optind - 1];
-  gboolean is_long = strncmp (word, "--", 2) == 0;
+  gboolean is_long = strncmp (word, "--", 2) == 0 && (letter == NULL || option != NULL);
   g_autofree char *shown = sbx_text_escape (letter != NULL && !is_long ? letter : word);
 
   if (found == ':')
