@@ -12,7 +12,7 @@ typedef struct
   const SbxPolicy *policy;
   const SbxContext *context;
   const SbxPathTable *table;
-  const SbxMountPlan *plan;
+  SbxMountPlan *plan; /* completed here: what depends on the placeholders */
   const SbxEnviron *env;
   const char *session_id;
   const char *policy_json; /* for SBX_SESSION_DIR/policy.json */
@@ -20,7 +20,7 @@ typedef struct
   const char *chdir;       /* where the command starts; NULL: the current directory */
   const int *keep_fds;
   gsize n_keep_fds;
-  guint timeout;           /* seconds; 0: none */
+  guint timeout; /* seconds; 0: none */
 } SbxRun;
 
 /* Runs it. On success *status is the exit status that the caller shall see (the command's, 128+N, 124).

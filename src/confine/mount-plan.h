@@ -9,50 +9,72 @@ G_BEGIN_DECLS
 
 typedef enum
 {
-  SBX_MOUNT_BIND_RW,     /* writable root: its own tree, writable */
-  SBX_MOUNT_BIND_RO,     /* protected or re-opened: its own tree, read-only */
-  SBX_MOUNT_PIN,         /* a directory above something protected, bound onto itself: cannot be renamed or removed */
-  SBX_MOUNT_PIN_LINK,    /* a symbolic link (or placeholder) bound onto itself, read-only */
-  SBX_MOUNT_MASK_DIR,    /* empty directory that cannot be listed */
-  SBX_MOUNT_MASK_FILE,   /* regular file of mode 000 */
-  SBX_MOUNT_SKELETON,    /* a masked directory with the way to what is re-opened below it */
-  SBX_MOUNT_PRIVATE,     /* private tmpfs */
-  SBX_MOUNT_DEVICE,      /* one device node of the host */
+  SBX_MOUNT_BIND_RW,   /* writable root: its own tree, writable */
+  SBX_MOUNT_BIND_RO,   /* protected or re-opened: its own tree, read-only */
+  SBX_MOUNT_PIN,       /* a directory above something protected, bound onto itself: cannot be renamed or removed */
+  SBX_MOUNT_PIN_LINK,  /* a symbolic link bound onto itself, read-only */
+  SBX_MOUNT_ABSENT,    /* a dangling link over a placeholder: the name looks absent, and cannot be made */
+  SBX_MOUNT_MASK_DIR,  /* empty directory that cannot be listed */
+  SBX_MOUNT_MASK_FILE, /* regular file of mode 000 */
+  SBX_MOUNT_SKELETON,  /* a masked directory with the way to what is re-opened below it */
+  SBX_MOUNT_PRIVATE,   /* private, writable directory of the sandbox's own tmpfs */
+  SBX_MOUNT_EMPTY,     /* empty, read-only directory: a name inside a private place that may not be written */
+  SBX_MOUNT_DEVICES,   /* the private /dev */
+  SBX_MOUNT_DEVICE,    /* one device of the host below it */
 } SbxMountKind;
 
 typedef struct
 {
   SbxMountKind kind;
-  char *path;             /* canonical target, also the source of binds */
-  dev_t dev;              /* what the source must still be when it is opened; 0 where there is none */
+  char *path; /* canonical target, also the source of binds */
+  dev_t dev;  /* what the source must still be when it is opened; ino 0: not checked */
   ino_t ino;
   gboolean is_dir;
-  const SbxPathRule *rule; /* behind it; NULL for built-in steps */
-  guint kind_bit;          /* which of the rule's origins is the reason */
+  gboolean optional;       /* PIN_LINK of a placeholder: its absence is no error */
+  gboolean watched;        /* the host may replace the name: watch.c has it mounted again */
+  char *store;             /* PRIVATE, SKELETON, EMPTY, DEVICES: directory in the sandbox's tmpfs; else NULL */
+  const SbxPathRule *rule; /* behind it; NULL for steps that no rule asked for */
+  SbxRuleKind reason;      /* which of the rule's kinds, and so which origin; 0 without a rule */
 } SbxMount;
 
 /* A denied or protected name that does not exist: kept from being created. */
 typedef struct
 {
-  char *path;          /* first missing component: where the placeholder goes (below a writable root) */
-  char *full;          /* the whole name of the rule */
-  gboolean in_writable;/* FALSE: nobody inside can create it; the watcher masks it when the host does */
+  char *path;           /* first missing component: where the placeholder goes */
+  gboolean in_writable; /* FALSE: nobody inside can create it; watch.c masks it when the host does */
+  gboolean mask;        /* denied to read (else only to write) */
   const SbxPathRule *rule;
-  guint kind_bit;
+  SbxRuleKind reason;
 } SbxAbsent;
+
+/* Something that has to exist in the sandbox's tmpfs before anything is mounted, in this order. */
+typedef struct
+{
+  char *path; /* relative to the tmpfs: "t3/home/ada" */
+  gboolean is_dir;
+  mode_t mode;
+  char *link; /* not NULL: a symbolic link with this text */
+} SbxPoint;
 
 typedef struct
 {
-  GPtrArray *mounts;   /* SbxMount*, in the order in which they are attached: parents first */
-  GPtrArray *absents;  /* SbxAbsent* */
-  gboolean root_skeleton; /* "/" itself is denied or view = minimal: a new root is built */
+  GPtrArray *mounts;      /* SbxMount*, in the order in which they are attached: parents first */
+  GPtrArray *absents;     /* SbxAbsent* */
+  GPtrArray *points;      /* SbxPoint* */
+  gboolean root_skeleton; /* "/" itself is denied or view = minimal: the root is made anew, from store "root" */
   gboolean root_writable; /* workspace.enforce = false */
+  GHashTable *mounted;    /* path -> SbxMount*: what is mounted where */
 } SbxMountPlan;
 
 /* Returns: (transfer full). @table must outlive the plan. */
-SbxMountPlan *sbx_mount_plan_new (const SbxPathTable *table, const SbxPolicy *policy, const SbxContext *context, GError **error);
+SbxMountPlan *sbx_mount_plan_new (const SbxPathTable *table, const SbxPolicy *policy, const SbxContext *context,
+                                  GError **error);
 void sbx_mount_plan_free (SbxMountPlan *plan);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbxMountPlan, sbx_mount_plan_free)
+
+/* The origin behind @mount, or NULL. */
+const SbxOrigin *sbx_mount_origin (const SbxMount *mount);
+const SbxOrigin *sbx_absent_origin (const SbxAbsent *absent);
 
 /* "bind ro", "mask dir" ...: machine words for --dry-run. */
 const char *sbx_mount_kind_name (SbxMountKind kind);

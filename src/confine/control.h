@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* control.h - what the supervisor (outside) and init (pid 1 inside) say to each other, one SOCK_SEQPACKET message each.
+ * The socket is also their bond: when either end closes, the other one ends the run. */
+#pragma once
+
+#include <stdint.h>
+
+#include "confine/failure.h"
+
+typedef enum
+{
+  /* supervisor to init */
+  SBX_SAY_SIGNAL,       /* value: signal for the command */
+  SBX_SAY_SIGNAL_ALL,   /* value: signal for everything inside */
+  SBX_SAY_MOUNT_AGAIN,  /* value: index into plan->mounts */
+  SBX_SAY_MOUNT_ABSENT, /* value: index into plan->absents */
+  /* init to supervisor */
+  SBX_SAY_STOPPED, /* value: signal that stopped the command */
+  SBX_SAY_ENDED,   /* value: wait status of the command; everything inside has been killed and reaped */
+  SBX_SAY_FAILED,  /* failure: the command did not start, or could not be held any longer */
+} SbxSay;
+
+typedef struct
+{
+  uint32_t say;
+  int32_t value;
+  SbxFailure failure;
+} SbxMessage;

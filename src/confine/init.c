@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* init.c - pid 1 inside the sandbox.
+ *
+ * Runs between clone3(2) and the end of everything inside. It is trusted, the command is not: init cannot be signalled to death, stopped
+ * or traced from inside (pid 1, not dumpable, outside the command's Landlock domain). It keeps two capabilities in the sandbox's own user
+ * namespace, and no more: SYS_ADMIN to cover names that the host replaces, SYS_PTRACE to look at the addresses of connect(2) calls.
+ * No GLib, no allocation here: the supervisor's heap may be in any state. */
+#include "config.h"
+
+#include "confine/init.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <net/if.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "confine/connect-gate.h"
+#include "confine/control.h"
+#include "confine/seccomp.h"
+#include "confine/sys.h"
+
+#define INIT_CAPABILITIES (1u << CAP_SYS_ADMIN | 1u << CAP_SYS_PTRACE)
+#define SPAWN_STACK (64 * 1024)
+
+typedef struct
+{
+  SbxInit *init;
+  int ruleset;
+  int listener; /* filled in by the new process, which shares memory and descriptors until it executes */
+  SbxFailure failure;
+} Spawn;
+
+static void
+say (const SbxInit *init, SbxSay what, int value, const SbxFailure *failure)
+{
+  SbxMessage message = { .say = what, .value = value };
+
+  if (failure != NULL)
+    message.failure = *failure;
+  while (send (init->control, &message, sizeof message, MSG_NOSIGNAL) < 0 && errno == EINTR)
+    ;
+}
+
+/* -- set-up -------------------------------------------------------------------------------------------------- */
+
+static int
+write_file (const char *path, const char *text)
+{
+  int fd = open (path, O_WRONLY | O_CLOEXEC);
+  ssize_t n;
+  int saved;
+
+  if (fd < 0)
+    return -1;
+  n = write (fd, text, strlen (text));
+  saved = errno;
+  close (fd);
+  errno = saved;
+  return n == (ssize_t) strlen (text) ? 0 : -1;
+}
+
+static int
+map_ids (const SbxInit *init, SbxFailure *failure)
+{
+  if (write_file ("/proc/self/setgroups", "deny") < 0 && errno != ENOENT)
+    return sbx_fail (failure, SBX_STEP_ID_MAPS, errno, "/proc/self/setgroups");
+  if (write_file ("/proc/self/uid_map", init->uid_map) < 0)
+    return sbx_fail (failure, SBX_STEP_ID_MAPS, errno, "/proc/self/uid_map");
+  if (write_file ("/proc/self/gid_map", init->gid_map) < 0)
+    return sbx_fail (failure, SBX_STEP_ID_MAPS, errno, "/proc/self/gid_map");
+  return 0;
+}
+
+static int
+raise_loopback (SbxFailure *failure)
+{
+  struct ifreq request = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
+  int fd = socket (AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+  if (fd < 0 || ioctl (fd, SIOCSIFFLAGS, &request) < 0)
+    return sbx_fail (failure, SBX_STEP_LOOPBACK, errno, "lo");
+  close (fd);
+  return 0;
+}
+
+static int
+set_capabilities (unsigned int keep)
+{
+  struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+  struct __user_cap_data_struct data[2] = { { .effective = keep, .permitted = keep } };
+
+  return (int) syscall (SYS_capset, &header, data);
+}
+
+/* The command gets none of them back, whatever it executes and whoever it is. */
+static int
+drop_bounding_set (SbxFailure *failure)
+{
+  for (int cap = 0; cap < 64; cap++)
+    if (prctl (PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
+      {
+        if (errno == EINVAL && cap > 0)
+          break;
+        return sbx_fail (failure, SBX_STEP_CAPABILITIES, errno, NULL);
+      }
+  if (prctl (PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0 && errno != EINVAL)
+    return sbx_fail (failure, SBX_STEP_CAPABILITIES, errno, NULL);
+  return 0;
+}
+
+/* The filter refuses new user namespaces already; a limit of none holds also for what the filter does not see. */
+static int
+forbid_userns (const SbxInit *init, SbxFailure *failure)
+{
+  static const char path[] = "/proc/sys/user/max_user_namespaces";
+
+  if (!init->allow_userns && write_file (path, "0") < 0 && errno != ENOENT)
+    return sbx_fail (failure, SBX_STEP_SYSCTL, errno, path);
+  return 0;
+}
+
+static int
+set_up (SbxInit *init, Spawn *spawn)
+{
+  SbxFailure *failure = &spawn->failure;
+  struct rlimit files;
+  const char *object = NULL;
+
+  umask (0);
+  if (prctl (PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
+    return sbx_fail (failure, SBX_STEP_SIGNALS, errno, NULL);
+  if (getrlimit (RLIMIT_NOFILE, &files) == 0)
+    {
+      files.rlim_cur = files.rlim_max;
+      setrlimit (RLIMIT_NOFILE, &files);
+    }
+  if (map_ids (init, failure) < 0 || (init->new_network && raise_loopback (failure) < 0))
+    return -1;
+  init->mounts.guard_proc = getuid () == 0;
+  /* Before the mounts, since a guarded /proc cannot be written any more. The limit belongs to the namespace that opens the file. */
+  if (forbid_userns (init, failure) < 0)
+    return -1;
+  if (sbx_mount_apply (&init->mounts, failure) < 0)
+    return -1;
+  spawn->ruleset = sbx_landlock_build (init->landlock_rules, init->n_landlock_rules, init->landlock_abi, &object);
+  if (spawn->ruleset < 0)
+    return sbx_fail (failure, SBX_STEP_LANDLOCK, errno, object);
+  if (drop_bounding_set (failure) < 0)
+    return -1;
+  if (set_capabilities (INIT_CAPABILITIES) < 0)
+    return sbx_fail (failure, SBX_STEP_CAPABILITIES, errno, NULL);
+  if (prctl (PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+    return sbx_fail (failure, SBX_STEP_CAPABILITIES, errno, NULL);
+  return 0;
+}
+
+/* -- the command --------------------------------------------------------------------------------------------- */
+
+static int
+enter_directory (const SbxInit *init, SbxFailure *failure)
+{
+  struct stat st;
+
+  if (chdir (init->chdir) < 0)
+    return sbx_fail (failure, SBX_STEP_CHDIR, errno, init->chdir);
+  if (init->chdir_ino == 0)
+    return 0;
+  if (stat (".", &st) < 0 || st.st_ino != init->chdir_ino || st.st_dev != init->chdir_dev)
+    return sbx_fail (failure, SBX_STEP_CHDIR, ENOENT, init->chdir);
+  return 0;
+}
+
+/* As execvp(3), over names that were put together beforehand. */
+static int
+execute (const SbxInit *init, SbxFailure *failure)
+{
+  int result = ENOENT;
+
+  for (const char *const *name = init->candidates; *name != NULL; name++)
+    {
+      execve (*name, init->argv, init->envp);
+      if (errno == ENOEXEC)
+        {
+          init->shell_argv[1] = (char *) *name;
+          execve (init->shell_argv[0], init->shell_argv, init->envp);
+          errno = ENOEXEC;
+        }
+      if (errno == ENOENT || errno == ENOTDIR)
+        continue;
+      result = errno;
+      if (errno != EACCES)
+        break;
+    }
+  return sbx_fail (failure, SBX_STEP_EXEC, result, init->argv[0]);
+}
+
+static int
+confine_and_execute (Spawn *spawn)
+{
+  const SbxInit *init = spawn->init;
+  SbxFailure *failure = &spawn->failure;
+
+  if (init->new_session && setsid () < 0)
+    return sbx_fail (failure, SBX_STEP_SESSION, errno, NULL);
+  for (size_t i = 0; i < init->n_limits; i++)
+    if (setrlimit (init->limits[i].resource, &init->limits[i].limit) < 0)
+      return sbx_fail (failure, SBX_STEP_LIMIT, errno, init->limits[i].name);
+  if (set_capabilities (0) < 0)
+    return sbx_fail (failure, SBX_STEP_CAPABILITIES, errno, NULL);
+  if (enter_directory (init, failure) < 0)
+    return -1;
+  umask (init->umask);
+  if (prctl (PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+    return sbx_fail (failure, SBX_STEP_NO_NEW_PRIVS, errno, NULL);
+  if (sbx_landlock_restrict (spawn->ruleset) < 0)
+    return sbx_fail (failure, SBX_STEP_LANDLOCK, errno, NULL);
+  if (init->ignore_sigchld)
+    signal (SIGCHLD, SIG_IGN);
+  if (sigprocmask (SIG_SETMASK, &init->mask, NULL) < 0)
+    return sbx_fail (failure, SBX_STEP_SIGNALS, errno, NULL);
+  spawn->listener = sbx_seccomp_install (init->filter);
+  if (spawn->listener < 0)
+    return sbx_fail (failure, SBX_STEP_SECCOMP, errno, NULL);
+  return execute (init, failure);
+}
+
+static int
+spawned (void *data)
+{
+  confine_and_execute (data);
+  _exit (125);
+}
+
+static pid_t
+spawn_command (Spawn *spawn)
+{
+  static char stack[SPAWN_STACK] __attribute__ ((aligned (64)));
+  pid_t pid = clone (spawned, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD, spawn);
+
+  if (pid < 0)
+    return sbx_fail (&spawn->failure, SBX_STEP_SPAWN, errno, NULL);
+  close (spawn->ruleset);
+  return spawn->failure.step == SBX_STEP_NONE ? pid : -1;
+}
+
+/* Init must not hold what the command may want to see closed: a pipe's end, a kept descriptor. */
+static void
+let_go (const SbxInit *init)
+{
+  for (int fd = 0; fd <= 2; fd++)
+    dup2 (init->dev_null, fd);
+  for (size_t i = 0; i < init->n_keep_fds; i++)
+    close (init->keep_fds[i]);
+}
+
+/* -- the loop ------------------------------------------------------------------------------------------------ */
+
+typedef struct
+{
+  SbxInit *init;
+  pid_t command;
+  int signals;
+  SbxConnectGate gate;
+  bool gate_open;
+} Loop;
+
+/* The supervisor is gone, or told us to go: leaving makes the kernel kill everything inside. */
+static void __attribute__ ((noreturn)) end_with (const SbxInit *init, SbxSay what, int value, const SbxFailure *failure)
+{
+  kill (-1, SIGKILL);
+  while (waitpid (-1, NULL, 0) > 0 || errno == EINTR)
+    ;
+  say (init, what, value, failure);
+  _exit (0);
+}
+
+static void
+reap (Loop *loop)
+{
+  struct signalfd_siginfo info;
+  int status;
+  pid_t pid;
+
+  while (read (loop->signals, &info, sizeof info) == sizeof info)
+    ;
+  while ((pid = waitpid (-1, &status, WNOHANG | WUNTRACED)) > 0)
+    {
+      if (pid == loop->command && WIFSTOPPED (status))
+        say (loop->init, SBX_SAY_STOPPED, WSTOPSIG (status), NULL);
+      else if (pid == loop->command)
+        end_with (loop->init, SBX_SAY_ENDED, status, NULL);
+      else if (loop->gate_open && !WIFSTOPPED (status))
+        sbx_connect_gate_reaped (&loop->gate, pid);
+    }
+}
+
+static void
+obey (Loop *loop)
+{
+  SbxMessage message;
+  SbxFailure failure = { 0 };
+  ssize_t n = recv (loop->init->control, &message, sizeof message, MSG_DONTWAIT);
+  int result = 0;
+
+  if (n < 0 && (errno == EAGAIN || errno == EINTR))
+    return;
+  if (n != sizeof message)
+    _exit (0);
+  switch (message.say)
+    {
+    case SBX_SAY_SIGNAL:
+      kill (loop->command, message.value);
+      break;
+    case SBX_SAY_SIGNAL_ALL:
+      kill (-1, message.value);
+      break;
+    case SBX_SAY_MOUNT_AGAIN:
+      result = sbx_mount_again (&loop->init->mounts, (unsigned int) message.value);
+      break;
+    case SBX_SAY_MOUNT_ABSENT:
+      result = sbx_mount_absent (&loop->init->mounts, (unsigned int) message.value);
+      break;
+    default:
+      break;
+    }
+  if (result < 0)
+    {
+      const SbxMountPlan *plan = loop->init->mounts.plan;
+      const char *path = message.say == SBX_SAY_MOUNT_AGAIN ? ((SbxMount *) plan->mounts->pdata[message.value])->path
+                                                            : ((SbxAbsent *) plan->absents->pdata[message.value])->path;
+
+      sbx_fail (&failure, SBX_STEP_MOUNT, errno, path);
+      end_with (loop->init, SBX_SAY_FAILED, 0, &failure);
+    }
+}
+
+static void __attribute__ ((noreturn)) serve (Loop *loop)
+{
+  for (;;)
+    {
+      struct pollfd fds[3] = {
+        { .fd = loop->init->control, .events = POLLIN },
+        { .fd = loop->signals, .events = POLLIN },
+        { .fd = loop->gate_open ? loop->gate.listener : -1, .events = POLLIN },
+      };
+
+      if (poll (fds, 3, -1) < 0 && errno != EINTR)
+        _exit (0);
+      if (fds[0].revents & (POLLIN | POLLHUP | POLLERR))
+        obey (loop);
+      if (fds[2].revents & POLLIN)
+        {
+          if (sbx_connect_gate_serve (&loop->gate) < 0)
+            loop->gate_open = false;
+        }
+      else if (fds[2].revents & (POLLHUP | POLLERR))
+        loop->gate_open = false;
+      if (fds[1].revents & POLLIN)
+        reap (loop);
+    }
+}
+
+void
+sbx_init_main (SbxInit *init)
+{
+  Spawn spawn = { .init = init, .ruleset = -1, .listener = -1 };
+  Loop loop = { .init = init };
+  struct pollfd bond = { .fd = init->control, .events = 0 };
+  sigset_t child;
+
+  signal (SIGCHLD, SIG_DFL);
+  sigemptyset (&child);
+  sigaddset (&child, SIGCHLD);
+  loop.signals = signalfd (-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (loop.signals < 0)
+    sbx_fail (&spawn.failure, SBX_STEP_SIGNALS, errno, NULL);
+  if (spawn.failure.step != SBX_STEP_NONE || set_up (init, &spawn) < 0)
+    end_with (init, SBX_SAY_FAILED, 0, &spawn.failure);
+  if (poll (&bond, 1, 0) > 0)
+    _exit (0);
+  loop.command = spawn_command (&spawn);
+  if (loop.command < 0)
+    end_with (init, SBX_SAY_FAILED, 0, &spawn.failure);
+  let_go (init);
+  loop.gate_open = sbx_connect_gate_init (&loop.gate, spawn.listener, init->abstract_open) == 0;
+  if (!loop.gate_open)
+    {
+      sbx_fail (&spawn.failure, SBX_STEP_GATE, errno, NULL);
+      end_with (init, SBX_SAY_FAILED, 0, &spawn.failure);
+    }
+  serve (&loop);
+}

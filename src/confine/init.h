@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* init.h - pid 1 inside: sets up, starts the command, answers for it, reaps. Everything it needs is prepared before the clone. */
+#pragma once
+
+#include <linux/filter.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "confine/landlock.h"
+#include "confine/mount-apply.h"
+
+typedef struct
+{
+  int resource;
+  const char *name;
+  struct rlimit limit;
+} SbxLimit;
+
+typedef struct
+{
+  SbxMountApply mounts;
+  char uid_map[64], gid_map[64];
+  bool new_network;
+  bool allow_userns;
+  bool abstract_open;
+  const struct sock_fprog *filter;
+  const SbxLandlockRule *landlock_rules;
+  size_t n_landlock_rules;
+  int landlock_abi;
+  char *const *argv;
+  char *const *envp;
+  const char *const *candidates; /* NULL-terminated: names to try to execute, in order */
+  char **shell_argv;             /* for a text file without "#!": /bin/sh, (filled in), arguments */
+  const char *chdir;
+  dev_t chdir_dev; /* what it must be; ino 0: not checked */
+  ino_t chdir_ino;
+  mode_t umask;
+  sigset_t mask;       /* the caller's */
+  bool ignore_sigchld; /* the caller's disposition, for the command */
+  bool new_session;
+  const SbxLimit *limits;
+  size_t n_limits;
+  int control; /* init's end */
+  int dev_null;
+  const int *keep_fds;
+  size_t n_keep_fds;
+  pid_t supervisor; /* as seen outside */
+} SbxInit;
+
+/* Never returns. */
+void sbx_init_main (SbxInit *init) __attribute__ ((noreturn));

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* launch.c - prepares a run, clones, supervises.
+ *
+ *   sandbox-run (supervisor, outside) ── init, pid 1 inside: sets up, reaps ── COMMAND, pid 2
+ *
+ * All that init needs is laid out here beforehand, since between clone and exec nothing may be allocated. The placeholders are made before
+ * the clone and removed when everything inside has ended; a run that is killed leaves them to the next start. */
+#include "config.h"
+
+#include "confine/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/program.h"
+#include "base/text.h"
+#include "confine/init.h"
+#include "confine/placeholder.h"
+#include "confine/seccomp.h"
+#include "confine/supervise.h"
+#include "confine/sys.h"
+
+static const int passed_on[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH, SIGTSTP, SIGCONT };
+
+/* What a prepared run owns; the pointers in SbxInit lead here. */
+typedef struct
+{
+  SbxInit init;
+  GArray *rules;         /* SbxLandlockRule */
+  GArray *limits;        /* SbxLimit */
+  GPtrArray *candidates; /* char* */
+  GPtrArray *shell_argv; /* char*, borrowed */
+  int *trees;
+} Prepared;
+
+static void
+prepared_clear (Prepared *prepared)
+{
+  g_clear_pointer (&prepared->rules, g_array_unref);
+  g_clear_pointer (&prepared->limits, g_array_unref);
+  g_clear_pointer (&prepared->candidates, g_ptr_array_unref);
+  g_clear_pointer (&prepared->shell_argv, g_ptr_array_unref);
+  g_clear_pointer (&prepared->trees, g_free);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Prepared, prepared_clear)
+
+static gboolean
+fail (GError **error, const char *what)
+{
+  sbx_error_set_errno (error, SBX_ERROR_SYSTEM, errno, "%s", what);
+  return FALSE;
+}
+
+/* A directory on a standard descriptor is a way to the host's own mounts: openat(2) with ".." leads anywhere from it. */
+static gboolean
+check_stdio (GError **error)
+{
+  static const char *const names[] = { N_ ("standard input"), N_ ("standard output"), N_ ("standard error") };
+  struct stat st;
+
+  for (int fd = 0; fd <= 2; fd++)
+    if (fstat (fd, &st) == 0 && S_ISDIR (st.st_mode))
+      {
+        g_set_error (error, SBX_ERROR, SBX_ERROR_CONFINE,
+                     _ ("%s is a directory, which would lead around the policy; redirect it elsewhere (for instance to /dev/null)"),
+                        _ (names[fd]));
+        return FALSE;
+      }
+  return TRUE;
+}
+
+/* -- Landlock: what the mounts make writable, it must too -------------------------------------------------------- */
+
+static void
+add_rule (Prepared *p, const char *path, int fd, bool write)
+{
+  const SbxLandlockRule rule = { .path = path, .fd = fd, .write = write, .optional = path != NULL };
+
+  g_array_append_val (p->rules, rule);
+}
+
+static void
+add_stdio_rules (Prepared *p, const SbxRun *run)
+{
+  struct stat st;
+
+  for (gsize i = 0; i < 3 + run->n_keep_fds; i++)
+    {
+      int fd = i < 3 ? (int) i : run->keep_fds[i - 3];
+      int flags = fcntl (fd, F_GETFL);
+
+      /* Programs open /dev/stdout and /dev/stderr by name; pipes and sockets need no rule. */
+      if (flags >= 0 && !(flags & O_PATH) && fstat (fd, &st) == 0 && (S_ISCHR (st.st_mode) || S_ISREG (st.st_mode)))
+        add_rule (p, NULL, fd, (flags & O_ACCMODE) != O_RDONLY);
+    }
+}
+
+static void
+prepare_landlock (Prepared *p, const SbxRun *run)
+{
+  p->rules = g_array_new (FALSE, FALSE, sizeof (SbxLandlockRule));
+  add_rule (p, "/", -1, run->plan->root_writable);
+  add_rule (p, "/proc", -1, true);
+  for (guint i = 0; i < run->plan->mounts->len; i++)
+    {
+      const SbxMount *mount = g_ptr_array_index (run->plan->mounts, i);
+
+      if (mount->kind == SBX_MOUNT_BIND_RW || mount->kind == SBX_MOUNT_PRIVATE || mount->kind == SBX_MOUNT_DEVICES)
+        add_rule (p, mount->path, -1, true);
+    }
+  add_stdio_rules (p, run);
+  p->init.landlock_rules = (const SbxLandlockRule *) (gpointer) p->rules->data;
+  p->init.n_landlock_rules = p->rules->len;
+}
+
+/* -- limits ------------------------------------------------------------------------------------------------------ */
+
+static void
+prepare_limits (Prepared *p, const SbxPolicy *policy)
+{
+  static const struct
+  {
+    SbxKey key;
+    int resource;
+  } table[] = {
+    { SBX_KEY_LIMIT_NOFILE, RLIMIT_NOFILE }, { SBX_KEY_LIMIT_NPROC, RLIMIT_NPROC }, { SBX_KEY_LIMIT_CORE, RLIMIT_CORE },
+    { SBX_KEY_LIMIT_FSIZE, RLIMIT_FSIZE },   { SBX_KEY_LIMIT_AS, RLIMIT_AS },       { SBX_KEY_LIMIT_CPU, RLIMIT_CPU },
+  };
+
+  p->limits = g_array_new (FALSE, FALSE, sizeof (SbxLimit));
+  for (guint i = 0; i < G_N_ELEMENTS (table); i++)
+    {
+      gint64 value = sbx_policy_number (policy, table[i].key);
+      SbxLimit limit = { .resource = table[i].resource, .name = sbx_keyword (table[i].key)->name };
+
+      if (getrlimit (table[i].resource, &limit.limit) < 0)
+        continue;
+      if (value != SBX_NUMBER_UNSET)
+        {
+          /* Only ever downwards: a limit that the caller lives under stays. */
+          if (limit.limit.rlim_max == RLIM_INFINITY || (rlim_t) value < limit.limit.rlim_max)
+            limit.limit.rlim_max = (rlim_t) value;
+          limit.limit.rlim_cur = limit.limit.rlim_max;
+        }
+      else if (table[i].resource != RLIMIT_NOFILE)
+        continue; /* the one that init changes for itself */
+      g_array_append_val (p->limits, limit);
+    }
+  p->init.limits = (const SbxLimit *) (gpointer) p->limits->data;
+  p->init.n_limits = p->limits->len;
+}
+
+/* -- the command --------------------------------------------------------------------------------------------------- */
+
+static void
+prepare_command (Prepared *p, const SbxRun *run)
+{
+  const char *name = run->argv[0];
+  const char *path = NULL;
+
+  p->candidates = g_ptr_array_new_with_free_func (g_free);
+  for (char **entry = run->env->envp; *entry != NULL && path == NULL; entry++)
+    if (g_str_has_prefix (*entry, "PATH="))
+      path = *entry + strlen ("PATH=");
+  if (strchr (name, '/') != NULL)
+    g_ptr_array_add (p->candidates, g_strdup (name));
+  else if (name[0] != '\0')
+    {
+      g_auto (GStrv) dirs = g_strsplit (path != NULL ? path : "/usr/local/bin:/usr/bin:/bin", ":", -1);
+
+      for (guint i = 0; dirs[i] != NULL; i++)
+        g_ptr_array_add (p->candidates, g_strconcat (dirs[i][0] != '\0' ? dirs[i] : ".", "/", name, NULL));
+    }
+  g_ptr_array_add (p->candidates, NULL);
+  p->shell_argv = g_ptr_array_new ();
+  g_ptr_array_add (p->shell_argv, (gpointer) "/bin/sh");
+  g_ptr_array_add (p->shell_argv, NULL);
+  for (guint i = 1; run->argv[i] != NULL; i++)
+    g_ptr_array_add (p->shell_argv, run->argv[i]);
+  g_ptr_array_add (p->shell_argv, NULL);
+  p->init.argv = run->argv;
+  p->init.envp = run->env->envp;
+  p->init.candidates = (const char *const *) p->candidates->pdata;
+  p->init.shell_argv = (char **) p->shell_argv->pdata;
+}
+
+static gboolean
+prepare_directory (Prepared *p, const SbxRun *run, GError **error)
+{
+  SbxPathState at;
+  struct stat st;
+
+  p->init.chdir = run->chdir != NULL ? run->chdir : run->context->cwd;
+  if (p->init.chdir == NULL)
+    {
+      g_set_error_literal (error, SBX_ERROR, SBX_ERROR_CONFINE,
+                           _ ("the current directory does not exist any more; change to another one"));
+      return FALSE;
+    }
+  sbx_path_table_state (run->table, p->init.chdir, &at);
+  if (at.hidden == NULL && stat (p->init.chdir, &st) == 0)
+    {
+      p->init.chdir_dev = st.st_dev;
+      p->init.chdir_ino = st.st_ino;
+    }
+  return TRUE;
+}
+
+/* -- everything -------------------------------------------------------------------------------------------------- */
+
+static const char *
+store_of (const SbxMountPlan *plan, const char *path)
+{
+  const SbxMount *mount = g_hash_table_lookup (plan->mounted, path);
+
+  return mount != NULL ? mount->store : NULL;
+}
+
+static gboolean
+prepare_kernel (Prepared *p, const SbxRun *run, GError **error)
+{
+  const SbxSeccompOptions options = { .allow_userns =
+                                          sbx_policy_number (run->policy, SBX_KEY_USERNS) == SBX_USERNS_ALLOW };
+  SbxInit *init = &p->init;
+
+  init->allow_userns = options.allow_userns;
+  init->new_network = sbx_policy_number (run->policy, SBX_KEY_NET_MODE) != SBX_NET_ALLOW;
+  init->filter = sbx_seccomp_program (&options);
+  init->landlock_abi = sbx_landlock_abi ();
+  init->abstract_open = init->new_network || init->landlock_abi >= 6;
+  if (init->filter == NULL)
+    {
+      g_set_error_literal (error, SBX_ERROR, SBX_ERROR_CONFINE,
+                           _ ("there is no system call filter for this architecture"));
+      return FALSE;
+    }
+  if (init->landlock_abi < 1)
+    {
+      g_set_error_literal (error, SBX_ERROR, SBX_ERROR_CONFINE,
+                           _ ("the kernel offers no Landlock (CONFIG_SECURITY_LANDLOCK, kernel 5.13 or later)\n"
+                              "if it is built in but off, boot with landlock first in the list of the lsm= parameter (sandbox-run --probe checks everything)"));
+      return FALSE;
+    }
+  return TRUE;
+}
+
+static gboolean
+prepare (Prepared *p, const SbxRun *run, const char *terminal, GError **error)
+{
+  SbxInit *init = &p->init;
+
+  if (!check_stdio (error) || !prepare_kernel (p, run, error) || !prepare_directory (p, run, error))
+    return FALSE;
+  p->trees = g_new (int, run->plan->mounts->len + 1);
+  init->mounts = (SbxMountApply){
+    .plan = run->plan,
+    .id = run->session_id,
+    .policy_json = run->policy_json != NULL ? run->policy_json : "{}\n",
+    .terminal = terminal,
+    .run_store = store_of (run->plan, "/run"),
+    .dev_store = store_of (run->plan, "/dev"),
+    .trees = p->trees,
+  };
+  g_snprintf (init->uid_map, sizeof init->uid_map, "%u %u 1\n", getuid (), getuid ());
+  g_snprintf (init->gid_map, sizeof init->gid_map, "%u %u 1\n", getgid (), getgid ());
+  init->new_session = sbx_policy_number (run->policy, SBX_KEY_NEW_SESSION) != 0;
+  init->keep_fds = run->keep_fds;
+  init->n_keep_fds = run->n_keep_fds;
+  init->umask = umask (0);
+  umask (init->umask);
+  prepare_landlock (p, run);
+  prepare_limits (p, run->policy);
+  prepare_command (p, run);
+  return TRUE;
+}
+
+/* Nothing that the caller left open gets in but what was asked for. */
+static gboolean
+seal_descriptors (const SbxRun *run, GError **error)
+{
+  if (sbx_sys_close_range (3, ~0u, CLOSE_RANGE_CLOEXEC) < 0)
+    return fail (error, _ ("cannot close inherited descriptors"));
+  for (gsize i = 0; i < run->n_keep_fds; i++)
+    if (fcntl (run->keep_fds[i], F_SETFD, 0) < 0)
+      return fail (error, _ ("cannot keep a descriptor open"));
+  return TRUE;
+}
+
+static int
+block_signals (sigset_t *before, bool *ignores_sigchld)
+{
+  struct sigaction child;
+  sigset_t pass, block;
+
+  sigemptyset (&pass);
+  for (guint i = 0; i < G_N_ELEMENTS (passed_on); i++)
+    sigaddset (&pass, passed_on[i]);
+  block = pass;
+  sigaddset (&block, SIGCHLD);
+  sigaddset (&block, SIGTTOU);
+  sigaddset (&block, SIGTTIN);
+  if (sigprocmask (SIG_BLOCK, &block, before) < 0 || sigaction (SIGCHLD, NULL, &child) < 0)
+    return -1;
+  *ignores_sigchld = child.sa_handler == SIG_IGN;
+  return signalfd (-1, &pass, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static gboolean
+make_placeholders (const SbxRun *run, SbxPlaceholders **placeholders, GError **error)
+{
+  g_autoptr (GPtrArray) paths = g_ptr_array_new ();
+
+  for (guint i = 0; i < run->plan->absents->len; i++)
+    {
+      const SbxAbsent *absent = g_ptr_array_index (run->plan->absents, i);
+
+      if (absent->in_writable)
+        g_ptr_array_add (paths, absent->path);
+    }
+  if (paths->len == 0)
+    return TRUE;
+  g_ptr_array_add (paths, NULL);
+  *placeholders = sbx_placeholders_new (run->context->state_dir, (const char *const *) paths->pdata, error);
+  return *placeholders != NULL;
+}
+
+static pid_t
+clone_init (Prepared *p, int supervisor_end)
+{
+  struct clone_args args = {
+    .flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP
+             | (p->init.new_network ? CLONE_NEWNET : 0),
+    .exit_signal = SIGCHLD,
+  };
+  pid_t pid = sbx_sys_clone3 (&args);
+
+  if (pid == 0)
+    {
+      close (supervisor_end);
+      sbx_init_main (&p->init);
+    }
+  return pid;
+}
+
+/* The command alone shall decide when its input and output end. */
+static void
+let_go (int dev_null, const SbxRun *run)
+{
+  for (int fd = 0; fd <= 1; fd++)
+    dup2 (dev_null, fd);
+  for (gsize i = 0; i < run->n_keep_fds; i++)
+    close (run->keep_fds[i]);
+}
+
+gboolean
+sbx_run (const SbxRun *run, int *status, GError **error)
+{
+  g_autoptr (SbxPlaceholders) placeholders = NULL;
+  g_autoptr (SbxWatch) watch = NULL;
+  g_auto (Prepared) prepared = { 0 };
+  g_auto (SbxTerminal) terminal = { .fd = -1 };
+  sbx_autofd int control = -1;
+  sbx_autofd int signals = -1;
+  sbx_autofd int dev_null = open ("/dev/null", O_RDWR | O_CLOEXEC);
+  SbxSupervisor supervisor = { .own_session = sbx_policy_number (run->policy, SBX_KEY_NEW_SESSION) != 0,
+                               .timeout = run->timeout };
+  SbxFailure failure = { 0 };
+  int ends[2];
+
+  sbx_terminal_save (&terminal);
+  if (!prepare (&prepared, run, terminal.name, error) || !seal_descriptors (run, error))
+    return FALSE;
+  if (dev_null < 0 || socketpair (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+    return fail (error, _ ("cannot make a socket pair"));
+  control = ends[0];
+  prepared.init.control = ends[1];
+  prepared.init.dev_null = dev_null;
+  signals = block_signals (&prepared.init.mask, &prepared.init.ignore_sigchld);
+  if (signals < 0)
+    {
+      close (ends[1]);
+      return fail (error, _ ("cannot set up the handling of signals"));
+    }
+  if (!make_placeholders (run, &placeholders, error))
+    {
+      close (ends[1]);
+      return FALSE;
+    }
+  supervisor.init = clone_init (&prepared, control);
+  failure.errnum = errno;
+  close (ends[1]);
+  if (supervisor.init < 0)
+    {
+      failure.step = SBX_STEP_USERNS;
+      sbx_failure_to_error (&failure, error);
+      return FALSE;
+    }
+  let_go (dev_null, run);
+  supervisor.control = control;
+  supervisor.signals = signals;
+  supervisor.watch = watch = sbx_watch_new (run->plan);
+  supervisor.terminal = &terminal;
+  return sbx_supervise (&supervisor, status, error);
+}

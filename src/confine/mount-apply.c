@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* mount-apply.c - carries out a mount plan in place: the inherited tree is made read-only as it is, what may be written is put back
+ * on top, then what is protected or denied below that.
+ *
+ * Order matters twice. Every tree that will be bound is cloned before anything is attached: a clone looks at all mounts on its source,
+ * so cloning late would cost the square of their number. And trees that stay writable are cloned before the root becomes read-only, all
+ * others after it, so that they inherit it. Names are opened once, without following a link, and what was opened must be the object that
+ * the plan was made for: between the plan and here another sandbox may have changed the workspace. */
+#include "config.h"
+
+#include "confine/mount-apply.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+
+#include "confine/session.h"
+#include "confine/sys.h"
+
+#define RESOLVE_EXACT (RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_IN_ROOT)
+
+static const SbxMount *
+mount_at (const SbxMountPlan *plan, unsigned int i)
+{
+  return plan->mounts->pdata[i];
+}
+
+static bool
+is_bind (SbxMountKind kind)
+{
+  return kind == SBX_MOUNT_BIND_RW || kind == SBX_MOUNT_BIND_RO || kind == SBX_MOUNT_PIN || kind == SBX_MOUNT_PIN_LINK
+         || kind == SBX_MOUNT_DEVICE;
+}
+
+static bool
+stays_writable (SbxMountKind kind)
+{
+  return kind == SBX_MOUNT_BIND_RW || kind == SBX_MOUNT_PIN;
+}
+
+static int
+open_below (int root, const char *path)
+{
+  return sbx_sys_openat2 (root, path[1] == '\0' ? "." : path + 1, O_PATH | O_NOFOLLOW, RESOLVE_EXACT);
+}
+
+/* Makes a detached mount (and all below it, if @recursive) read-only. */
+static int
+set_read_only (int tree, bool recursive)
+{
+  const struct mount_attr attr = { .attr_set = MOUNT_ATTR_RDONLY };
+
+  return sbx_sys_mount_setattr (tree, "", AT_EMPTY_PATH | (recursive ? AT_RECURSIVE : 0), &attr);
+}
+
+static int
+attach (int tree, int root, const char *path)
+{
+  int target = open_below (root, path);
+  int result, saved;
+
+  if (target < 0)
+    return -1;
+  result = sbx_sys_move_mount (tree, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
+  saved = errno;
+  close (target);
+  errno = saved;
+  return result;
+}
+
+/* -- the sandbox's own tmpfs --------------------------------------------------------------------------------- */
+
+static int
+make_text (int base, const char *path, const char *text, mode_t mode)
+{
+  int fd = openat (base, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  size_t left = text != NULL ? strlen (text) : 0;
+
+  if (fd < 0)
+    return -1;
+  while (left > 0)
+    {
+      ssize_t n = write (fd, text, left);
+
+      if (n < 0 && errno == EINTR)
+        continue;
+      if (n < 0)
+        {
+          close (fd);
+          return -1;
+        }
+      text += n;
+      left -= (size_t) n;
+    }
+  if (fchmod (fd, mode) < 0)
+    {
+      close (fd);
+      return -1;
+    }
+  return close (fd);
+}
+
+static int
+make_points (const SbxMountApply *apply, int base, SbxFailure *failure)
+{
+  const struct
+  {
+    const char *path;
+    mode_t mode;
+    const char *text; /* NULL: a directory */
+  } fixed[] = {
+    { "mask-dir", 0000, NULL },
+    { "empty", 0555, NULL },
+    { "session", 0555, NULL },
+    { "session/protected", 0555, NULL },
+    { "mask-file", 0000, "" },
+    { "session/id", 0444, apply->id },
+    { "session/policy.json", 0444, apply->policy_json },
+  };
+
+  for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
+    if ((fixed[i].text == NULL ? mkdirat (base, fixed[i].path, fixed[i].mode)
+                               : make_text (base, fixed[i].path, fixed[i].text, fixed[i].mode))
+        < 0)
+      return sbx_fail (failure, SBX_STEP_FILE, errno, fixed[i].path);
+  if (symlinkat (SBX_SESSION_DIR "/protected/by-policy", base, "absent") < 0)
+    return sbx_fail (failure, SBX_STEP_FILE, errno, "absent");
+  for (unsigned int i = 0; i < apply->plan->points->len; i++)
+    {
+      const SbxPoint *point = apply->plan->points->pdata[i];
+      int result;
+
+      if (point->link != NULL)
+        result = symlinkat (point->link, base, point->path);
+      else if (point->is_dir)
+        result = mkdirat (base, point->path, point->mode);
+      else
+        result = mknodat (base, point->path, S_IFREG | point->mode, 0);
+      if (result < 0)
+        return sbx_fail (failure, SBX_STEP_FILE, errno, point->path);
+    }
+  return 0;
+}
+
+/* What is in the private /dev and /run besides what the policy names. */
+static int
+make_fixed_places (const SbxMountApply *apply, int base, SbxFailure *failure)
+{
+  static const struct
+  {
+    const char *name;
+    const char *target; /* NULL: a directory */
+  } dev[] = {
+    { "pts", NULL },
+    { "ptmx", "pts/ptmx" },
+    { "fd", "/proc/self/fd" },
+    { "stdin", "/proc/self/fd/0" },
+    { "stdout", "/proc/self/fd/1" },
+    { "stderr", "/proc/self/fd/2" },
+  };
+  char path[64];
+
+  snprintf (path, sizeof path, "%s%s", apply->run_store, strrchr (SBX_SESSION_DIR, '/'));
+  if (mkdirat (base, path, 0755) < 0)
+    return sbx_fail (failure, SBX_STEP_FILE, errno, path);
+  if (apply->dev_store == NULL)
+    return 0;
+  for (size_t i = 0; i < sizeof dev / sizeof dev[0]; i++)
+    {
+      snprintf (path, sizeof path, "%s/%s", apply->dev_store, dev[i].name);
+      if ((dev[i].target == NULL ? mkdirat (base, path, 0755) : symlinkat (dev[i].target, base, path)) < 0)
+        return sbx_fail (failure, SBX_STEP_FILE, errno, path);
+    }
+  snprintf (path, sizeof path, "%s/console", apply->dev_store);
+  if (apply->terminal != NULL && mknodat (base, path, S_IFREG | 0444, 0) < 0)
+    return sbx_fail (failure, SBX_STEP_FILE, errno, path);
+  return 0;
+}
+
+static int
+make_tmpfs (const SbxMountApply *apply, SbxFailure *failure)
+{
+  int fs = sbx_sys_fsopen ("tmpfs");
+  int base;
+
+  if (fs < 0 || sbx_sys_fsconfig (fs, FSCONFIG_SET_STRING, "mode", "0755", 0) < 0
+      || sbx_sys_fsconfig (fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+    return sbx_fail (failure, SBX_STEP_TMPFS, errno, NULL);
+  base = sbx_sys_fsmount (fs, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+  if (base < 0)
+    return sbx_fail (failure, SBX_STEP_TMPFS, errno, NULL);
+  close (fs);
+  if (make_points (apply, base, failure) < 0 || make_fixed_places (apply, base, failure) < 0)
+    return -1;
+  return base;
+}
+
+/* -- cloning what will be bound ------------------------------------------------------------------------------ */
+
+static int
+clone_one (SbxMountApply *apply, unsigned int i, SbxFailure *failure)
+{
+  const SbxMount *mount = mount_at (apply->plan, i);
+  struct stat st;
+  int fd = open_below (AT_FDCWD, mount->path);
+  int tree;
+
+  if (fd < 0)
+    return sbx_fail (failure, SBX_STEP_OPEN, errno, mount->path);
+  if (mount->ino != 0 && (fstat (fd, &st) < 0 || st.st_ino != mount->ino || st.st_dev != mount->dev))
+    return sbx_fail (failure, SBX_STEP_CHANGED, ESTALE, mount->path);
+  tree = sbx_sys_open_tree (fd, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | AT_RECURSIVE);
+  if (tree < 0)
+    return sbx_fail (failure, SBX_STEP_CLONE_TREE, errno, mount->path);
+  close (fd);
+  apply->trees[i] = tree;
+  return 0;
+}
+
+static int
+clone_all (SbxMountApply *apply, bool writable, SbxFailure *failure)
+{
+  for (unsigned int i = 0; i < apply->plan->mounts->len; i++)
+    {
+      SbxMountKind kind = mount_at (apply->plan, i)->kind;
+
+      if (!is_bind (kind) || stays_writable (kind) != writable)
+        continue;
+      if (clone_one (apply, i, failure) < 0)
+        return -1;
+      if (!writable && apply->plan->root_writable && apply->trees[i] >= 0 && set_read_only (apply->trees[i], true) < 0)
+        return sbx_fail (failure, SBX_STEP_READ_ONLY, errno, mount_at (apply->plan, i)->path);
+    }
+  return 0;
+}
+
+/* -- attaching ----------------------------------------------------------------------------------------------- */
+
+static int
+source_of (const SbxMountApply *apply, int base, unsigned int i)
+{
+  const SbxMount *mount = mount_at (apply->plan, i);
+
+  switch (mount->kind)
+    {
+    case SBX_MOUNT_MASK_DIR:
+      return sbx_sys_open_tree (apply->masks, "mask-dir", OPEN_TREE_CLONE);
+    case SBX_MOUNT_MASK_FILE:
+      return sbx_sys_open_tree (apply->masks, "mask-file", OPEN_TREE_CLONE);
+    case SBX_MOUNT_ABSENT:
+      return sbx_sys_open_tree (apply->masks, "absent", OPEN_TREE_CLONE | AT_SYMLINK_NOFOLLOW);
+    case SBX_MOUNT_EMPTY:
+      return sbx_sys_open_tree (apply->masks, "empty", OPEN_TREE_CLONE);
+    case SBX_MOUNT_SKELETON:
+    case SBX_MOUNT_DEVICES:
+      return sbx_sys_open_tree (apply->masks, mount->store, OPEN_TREE_CLONE);
+    case SBX_MOUNT_PRIVATE:
+      return sbx_sys_open_tree (base, mount->store, OPEN_TREE_CLONE);
+    default:
+      return apply->trees[i];
+    }
+}
+
+static int
+attach_new_filesystem (const char *type, const char *path, int root, unsigned int attr, const char *options[][2])
+{
+  int fs = sbx_sys_fsopen (type);
+  int tree;
+
+  if (fs < 0)
+    return -1;
+  for (unsigned int i = 0; options != NULL && options[i][0] != NULL; i++)
+    if (sbx_sys_fsconfig (fs, FSCONFIG_SET_STRING, options[i][0], options[i][1], 0) < 0)
+      return -1;
+  if (sbx_sys_fsconfig (fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0 || (tree = sbx_sys_fsmount (fs, attr)) < 0
+      || attach (tree, root, path) < 0)
+    return -1;
+  close (tree);
+  close (fs);
+  return 0;
+}
+
+/* uid 0 without any capability still passes the kernel's permission check for many files of /proc. */
+static int
+guard_proc (const SbxMountApply *apply, SbxFailure *failure)
+{
+  static const char *const read_only[] = { "/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus",
+                                           "/proc/fs",  "/proc/acpi",          "/proc/mtrr" };
+  static const char *const masked[] = { "/proc/kcore",      "/proc/kmsg",        "/proc/keys",
+                                        "/proc/timer_list", "/proc/sched_debug", "/proc/kallsyms" };
+  int tree;
+
+  for (size_t i = 0; i < sizeof read_only / sizeof read_only[0]; i++)
+    {
+      tree = sbx_sys_open_tree (apply->root, read_only[i] + 1, OPEN_TREE_CLONE);
+      if (tree < 0 && errno == ENOENT)
+        continue;
+      if (tree < 0 || set_read_only (tree, true) < 0 || attach (tree, apply->root, read_only[i]) < 0)
+        return sbx_fail (failure, SBX_STEP_MOUNT, errno, read_only[i]);
+      close (tree);
+    }
+  for (size_t i = 0; i < sizeof masked / sizeof masked[0]; i++)
+    {
+      tree = sbx_sys_open_tree (apply->masks, "mask-file", OPEN_TREE_CLONE);
+      if (tree < 0 || (attach (tree, apply->root, masked[i]) < 0 && errno != ENOENT))
+        return sbx_fail (failure, SBX_STEP_MOUNT, errno, masked[i]);
+      close (tree);
+    }
+  return 0;
+}
+
+static int
+attach_fixed (const SbxMountApply *apply, SbxFailure *failure)
+{
+  const char *devpts[][2] = { { "ptmxmode", "0666" }, { "mode", "0600" }, { NULL, NULL } };
+  int session;
+
+  if (attach_new_filesystem ("proc", "/proc", apply->root, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC,
+                             NULL)
+      < 0)
+    return sbx_fail (failure, SBX_STEP_PROC, errno, "/proc");
+  if (apply->dev_store != NULL
+      && attach_new_filesystem ("devpts", "/dev/pts", apply->root, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, devpts) < 0)
+    return sbx_fail (failure, SBX_STEP_DEVPTS, errno, "/dev/pts");
+  session = sbx_sys_open_tree (apply->masks, "session", OPEN_TREE_CLONE);
+  if (session < 0 || attach (session, apply->root, SBX_SESSION_DIR) < 0)
+    return sbx_fail (failure, SBX_STEP_MOUNT, errno, SBX_SESSION_DIR);
+  close (session);
+  return apply->guard_proc ? guard_proc (apply, failure) : 0;
+}
+
+static int
+attach_all (SbxMountApply *apply, int base, SbxFailure *failure)
+{
+  for (unsigned int i = 0; i < apply->plan->mounts->len; i++)
+    {
+      const SbxMount *mount = mount_at (apply->plan, i);
+      int tree = source_of (apply, base, i);
+
+      if (tree < 0)
+        return sbx_fail (failure, SBX_STEP_CLONE_TREE, errno, mount->path);
+      /* No placeholder: its directory cannot be written by this user, so the name cannot be made inside either. */
+      if (attach (tree, apply->root, mount->path) < 0 && !(mount->kind == SBX_MOUNT_ABSENT && errno == ENOENT))
+        return sbx_fail (failure, SBX_STEP_MOUNT, errno, mount->path);
+      close (tree);
+    }
+  return 0;
+}
+
+/* The terminal is looked up before the private /dev hides it. */
+static int
+clone_terminal (const SbxMountApply *apply)
+{
+  return apply->terminal != NULL && apply->dev_store != NULL
+             ? sbx_sys_open_tree (AT_FDCWD, apply->terminal, OPEN_TREE_CLONE)
+             : -1;
+}
+
+/* The tmpfs has to be somewhere in the tree before parts of it can be cloned; /run will cover it. In a new root it moves along. */
+static int
+place_tmpfs (SbxMountApply *apply, int base, SbxFailure *failure)
+{
+  int here;
+
+  if (attach (base, AT_FDCWD, "/run") < 0)
+    return sbx_fail (failure, SBX_STEP_MOUNT, errno, "/run");
+  apply->masks = sbx_sys_open_tree (base, "", AT_EMPTY_PATH | OPEN_TREE_CLONE);
+  if (apply->masks < 0 || set_read_only (apply->masks, false) < 0 || attach (apply->masks, AT_FDCWD, "/run") < 0)
+    return sbx_fail (failure, SBX_STEP_MOUNT, errno, "/run");
+  if (!apply->plan->root_skeleton)
+    {
+      apply->root = open ("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+      return apply->root < 0 ? sbx_fail (failure, SBX_STEP_OPEN, errno, "/") : 0;
+    }
+  here = sbx_sys_open_tree (apply->masks, "root", OPEN_TREE_CLONE);
+  if (here < 0 || attach (here, AT_FDCWD, "/proc") < 0)
+    return sbx_fail (failure, SBX_STEP_ROOT, errno, "/");
+  apply->root = here;
+  if (attach (apply->masks, here, "/run") < 0)
+    return sbx_fail (failure, SBX_STEP_ROOT, errno, "/run");
+  return 0;
+}
+
+static int
+enter_root (const SbxMountApply *apply, SbxFailure *failure)
+{
+  if (apply->plan->root_skeleton
+      && (fchdir (apply->root) < 0 || syscall (SYS_pivot_root, ".", ".") < 0 || umount2 (".", MNT_DETACH) < 0))
+    return sbx_fail (failure, SBX_STEP_ROOT, errno, "/");
+  return chdir ("/") < 0 ? sbx_fail (failure, SBX_STEP_ROOT, errno, "/") : 0;
+}
+
+int
+sbx_mount_apply (SbxMountApply *apply, SbxFailure *failure)
+{
+  const struct mount_attr attr = { .attr_set = apply->plan->root_writable ? 0 : MOUNT_ATTR_RDONLY,
+                                   .propagation = MS_PRIVATE };
+  int base, terminal;
+
+  for (unsigned int i = 0; i < apply->plan->mounts->len; i++)
+    apply->trees[i] = -1;
+  if (chdir ("/") < 0)
+    return sbx_fail (failure, SBX_STEP_OPEN, errno, "/");
+  if ((base = make_tmpfs (apply, failure)) < 0 || clone_all (apply, true, failure) < 0)
+    return -1;
+  if (sbx_sys_mount_setattr (AT_FDCWD, "/", AT_RECURSIVE, &attr) < 0)
+    return sbx_fail (failure, SBX_STEP_READ_ONLY, errno, "/");
+  terminal = clone_terminal (apply);
+  if (clone_all (apply, false, failure) < 0 || place_tmpfs (apply, base, failure) < 0
+      || attach_all (apply, base, failure) < 0 || attach_fixed (apply, failure) < 0)
+    return -1;
+  if (terminal >= 0 && attach (terminal, apply->root, "/dev/console") < 0)
+    return sbx_fail (failure, SBX_STEP_MOUNT, errno, apply->terminal);
+  if (terminal >= 0)
+    close (terminal);
+  close (base);
+  return enter_root (apply, failure);
+}
+
+/* -- afterwards ---------------------------------------------------------------------------------------------- */
+
+/* Covers what now is at @target; a mask that is still there (our own tmpfs) is left alone. */
+static int
+cover (const SbxMountApply *apply, int target, SbxMountKind kind)
+{
+  struct stat st, own;
+  int tree;
+
+  if (fstat (target, &st) < 0 || fstat (apply->masks, &own) < 0)
+    return -1;
+  if (st.st_dev == own.st_dev)
+    return 0;
+  if (kind == SBX_MOUNT_MASK_DIR || kind == SBX_MOUNT_MASK_FILE || kind == SBX_MOUNT_SKELETON)
+    tree = sbx_sys_open_tree (apply->masks, S_ISDIR (st.st_mode) ? "mask-dir" : "mask-file", OPEN_TREE_CLONE);
+  else
+    {
+      tree = sbx_sys_open_tree (target, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | AT_RECURSIVE);
+      if (tree >= 0 && kind != SBX_MOUNT_PIN && set_read_only (tree, true) < 0)
+        return -1;
+    }
+  if (tree < 0)
+    return -1;
+  if (sbx_sys_move_mount (tree, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
+    return -1;
+  return close (tree);
+}
+
+static int
+cover_path (const SbxMountApply *apply, const char *path, SbxMountKind kind)
+{
+  struct stat st;
+  int target = open_below (apply->root, path);
+  int result;
+
+  if (target < 0)
+    return errno == ENOENT || errno == ELOOP || errno == ENOTDIR ? 0 : -1;
+  if (fstat (target, &st) < 0)
+    return -1;
+  if (S_ISLNK (st.st_mode) && kind != SBX_MOUNT_PIN_LINK)
+    {
+      /* A link took the name: hold the link, and treat what it leads to as the name itself. */
+      int end;
+
+      if (cover (apply, target, SBX_MOUNT_PIN_LINK) < 0)
+        return -1;
+      close (target);
+      end = openat (apply->root, path + 1, O_PATH | O_CLOEXEC);
+      if (end < 0)
+        return errno == ENOENT || errno == ELOOP || errno == ENOTDIR || errno == EACCES ? 0 : -1;
+      target = end;
+    }
+  result = cover (apply, target, kind);
+  close (target);
+  return result;
+}
+
+int
+sbx_mount_again (const SbxMountApply *apply, unsigned int index)
+{
+  const SbxMount *mount = mount_at (apply->plan, index);
+  SbxMountKind kind = mount->kind;
+
+  if (kind == SBX_MOUNT_ABSENT)
+    kind = mount->reason == SBX_RULE_DENY_READ ? SBX_MOUNT_MASK_FILE : SBX_MOUNT_BIND_RO;
+  return cover_path (apply, mount->path, kind);
+}
+
+int
+sbx_mount_absent (const SbxMountApply *apply, unsigned int index)
+{
+  const SbxAbsent *absent = apply->plan->absents->pdata[index];
+
+  return cover_path (apply, absent->path, absent->mask ? SBX_MOUNT_MASK_FILE : SBX_MOUNT_BIND_RO);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* mount-apply.h - the mount plan as system calls. Runs in init, after the clone: no GLib call, no allocation. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "confine/failure.h"
+#include "confine/mount-plan.h"
+
+typedef struct
+{
+  const SbxMountPlan *plan;
+  const char *id;          /* SBX_SESSION_DIR/id */
+  const char *policy_json; /* SBX_SESSION_DIR/policy.json */
+  const char *terminal;    /* the caller's terminal, bound to /dev/console; NULL: none */
+  const char *run_store;   /* store of /run and of /dev: looked up before the clone, where hashing is allowed */
+  const char *dev_store;
+  bool guard_proc; /* the caller is uid 0, which the kernel lets write below /proc/sys without any capability */
+  int *trees;      /* room for one descriptor a mount */
+  int root;        /* filled in: descriptor of the sandbox's root */
+  int masks;       /* filled in: the read-only tmpfs, kept for sbx_mount_again */
+} SbxMountApply;
+
+/* Everything; 0, or -1 with @failure. The caller has all capabilities in its new user and mount namespace, umask 0. */
+int sbx_mount_apply (SbxMountApply *apply, SbxFailure *failure);
+
+/* The host replaced what is at plan->mounts[index] (or made plan->absents[index]): mounts it again. 0 also when nothing was to do.
+ * -1 with errno: the name could not be covered; the caller must end the sandbox. */
+int sbx_mount_again (const SbxMountApply *apply, unsigned int index);
+int sbx_mount_absent (const SbxMountApply *apply, unsigned int index);

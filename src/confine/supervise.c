@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* supervise.c - waits outside for the end of a sandbox.
+ *
+ * Signals that were sent to sandbox-run go on to the command. Those that the terminal sent to the whole foreground group have reached the
+ * command already and are not sent twice. When the command stops, sandbox-run stops too, so that the caller's shell notices; when it is
+ * continued, the command is. What comes from init is trusted; nothing of the command's own reaches this process. */
+#include "config.h"
+
+#include "confine/supervise.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/program.h"
+#include "confine/control.h"
+
+#define GRACE_SECONDS 2 /* between TERM and KILL after a time-out */
+#define STATUS_TIMED_OUT 124
+
+typedef enum
+{
+  RUNNING,
+  TERMINATING, /* timed out, TERM was sent */
+  KILLING
+} Phase;
+
+typedef struct
+{
+  SbxSupervisor *supervisor;
+  Phase phase;
+  int timer;
+} State;
+
+static void
+say (const SbxSupervisor *supervisor, SbxSay what, int value)
+{
+  SbxMessage message = { .say = what, .value = value };
+
+  /* If init is gone there is nobody left to be told; the end of the socket is seen in the loop. */
+  while (send (supervisor->control, &message, sizeof message, MSG_NOSIGNAL) < 0 && errno == EINTR)
+    ;
+}
+
+static void
+cover (gboolean absent, guint index, gpointer data)
+{
+  say (data, absent ? SBX_SAY_MOUNT_ABSENT : SBX_SAY_MOUNT_AGAIN, (int) index);
+}
+
+static gboolean
+set_timer (int timer, guint seconds)
+{
+  const struct itimerspec spec = { .it_value.tv_sec = seconds };
+
+  return timerfd_settime (timer, 0, &spec, NULL) == 0;
+}
+
+/* Stops this process as the command was stopped; returns when it is continued. */
+static void
+stop_too (int signum)
+{
+  sigset_t set;
+
+  if (signum == SIGSTOP || signum == SIGTTIN || signum == SIGTTOU)
+    {
+      kill (getpid (), SIGSTOP);
+      return;
+    }
+  sigemptyset (&set);
+  sigaddset (&set, signum);
+  kill (getpid (), signum);
+  sigprocmask (SIG_UNBLOCK, &set, NULL);
+  sigprocmask (SIG_BLOCK, &set, NULL);
+}
+
+static void
+pass_signals_on (const SbxSupervisor *supervisor)
+{
+  struct signalfd_siginfo info;
+
+  while (read (supervisor->signals, &info, sizeof info) == sizeof info)
+    {
+      gboolean from_terminal = info.ssi_code == SI_KERNEL;
+
+      if (info.ssi_signo == SIGCHLD)
+        continue;
+      if (!from_terminal || supervisor->own_session)
+        say (supervisor, SBX_SAY_SIGNAL, (int) info.ssi_signo);
+    }
+}
+
+static void
+time_out (State *state)
+{
+  guint64 ticks;
+
+  if (read (state->timer, &ticks, sizeof ticks) != sizeof ticks)
+    return;
+  if (state->phase == RUNNING)
+    {
+      state->phase = TERMINATING;
+      say (state->supervisor, SBX_SAY_SIGNAL_ALL, SIGTERM);
+      say (state->supervisor, SBX_SAY_SIGNAL_ALL, SIGCONT);
+      set_timer (state->timer, GRACE_SECONDS);
+    }
+  else if (state->phase == TERMINATING)
+    {
+      state->phase = KILLING;
+      say (state->supervisor, SBX_SAY_SIGNAL_ALL, SIGKILL);
+    }
+}
+
+static int
+exit_status (const State *state, int wait_status)
+{
+  if (state->phase != RUNNING)
+    return STATUS_TIMED_OUT;
+  if (WIFSIGNALED (wait_status))
+    return 128 + WTERMSIG (wait_status);
+  return WEXITSTATUS (wait_status);
+}
+
+/* Init itself died: somebody outside killed it, and the kernel everything inside with it. */
+static gboolean
+init_lost (const State *state, int *status)
+{
+  int wait_status = 0;
+
+  while (waitpid (state->supervisor->init, &wait_status, 0) < 0)
+    if (errno != EINTR)
+      break;
+  *status =
+      state->phase != RUNNING ? STATUS_TIMED_OUT : 128 + (WIFSIGNALED (wait_status) ? WTERMSIG (wait_status) : SIGKILL);
+  sbx_log_warning (_ ("the sandbox was killed from outside"));
+  return TRUE;
+}
+
+/* Returns TRUE when the run is over. */
+static gboolean
+hear (State *state, int *status, GError **error)
+{
+  SbxMessage message;
+  ssize_t n = recv (state->supervisor->control, &message, sizeof message, 0);
+
+  if (n < 0 && errno == EINTR)
+    return FALSE;
+  if (n != sizeof message)
+    return init_lost (state, status);
+  switch (message.say)
+    {
+    case SBX_SAY_STOPPED:
+      stop_too (message.value);
+      return FALSE;
+    case SBX_SAY_ENDED:
+      *status = exit_status (state, message.value);
+      return TRUE;
+    case SBX_SAY_FAILED:
+      sbx_failure_to_error (&message.failure, error);
+      return TRUE;
+    default:
+      return FALSE;
+    }
+}
+
+gboolean
+sbx_supervise (SbxSupervisor *supervisor, int *status, GError **error)
+{
+  g_autoptr (GError) failed = NULL;
+  State state = { .supervisor = supervisor };
+  sbx_autofd int timer = -1;
+
+  if (supervisor->timeout > 0)
+    {
+      timer = timerfd_create (CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+      if (timer < 0 || !set_timer (timer, supervisor->timeout))
+        {
+          sbx_error_set_errno (error, SBX_ERROR_SYSTEM, errno, _ ("cannot set the time-out"));
+          return FALSE;
+        }
+    }
+  state.timer = timer;
+  for (gboolean over = FALSE; !over;)
+    {
+      struct pollfd fds[4] = {
+        { .fd = supervisor->control, .events = POLLIN },
+        { .fd = supervisor->signals, .events = POLLIN },
+        { .fd = timer, .events = POLLIN },
+        { .fd = sbx_watch_fd (supervisor->watch), .events = POLLIN },
+      };
+      int n = poll (fds, G_N_ELEMENTS (fds), sbx_watch_interval (supervisor->watch));
+
+      if (n < 0 && errno != EINTR)
+        {
+          sbx_error_set_errno (error, SBX_ERROR_SYSTEM, errno, _ ("cannot wait for the sandbox"));
+          return FALSE;
+        }
+      if (fds[1].revents & POLLIN)
+        pass_signals_on (supervisor);
+      if (fds[2].revents & POLLIN)
+        time_out (&state);
+      if (n == 0 || (fds[3].revents & POLLIN))
+        sbx_watch_look (supervisor->watch, cover, supervisor);
+      if (fds[0].revents & (POLLIN | POLLHUP | POLLERR))
+        over = hear (&state, status, &failed);
+    }
+  sbx_terminal_restore (supervisor->terminal);
+  if (failed != NULL)
+    {
+      g_propagate_error (error, g_steal_pointer (&failed));
+      return FALSE;
+    }
+  return TRUE;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* supervise.h - the outside half of a run: signals, terminal, time-out, watch, and the status at the end. */
+#pragma once
+
+#include "confine/terminal.h"
+#include "confine/watch.h"
+
+G_BEGIN_DECLS
+
+typedef struct
+{
+  int control;          /* the supervisor's end */
+  int signals;          /* signalfd of all signals that are passed on */
+  pid_t init;           /* child, as seen outside */
+  gboolean own_session; /* --new-session: the terminal's signals do not reach the command by themselves */
+  guint timeout;        /* seconds; 0: none */
+  SbxWatch *watch;
+  SbxTerminal *terminal;
+} SbxSupervisor;
+
+/* Until everything inside has ended. On TRUE *status is what the caller shall see. FALSE: the command never ran (see launch.h). */
+gboolean sbx_supervise (SbxSupervisor *supervisor, int *status, GError **error);
+
+G_END_DECLS

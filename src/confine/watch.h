@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* watch.h - the kernel drops a mount when somebody outside replaces the name that it covers, and a denied name that was absent at the
+ * start has no mount at all. The supervisor watches the directories of such names (inotify(7)) and has init cover them at once. Where no
+ * watch can be had (too many of the user's in use) it looks twice a second. What happens in between is said in sandbox(7). */
+#pragma once
+
+#include "confine/mount-plan.h"
+
+G_BEGIN_DECLS
+
+typedef struct _SbxWatch SbxWatch;
+
+/* Returns: (transfer full). @plan must outlive it. */
+SbxWatch *sbx_watch_new (const SbxMountPlan *plan);
+void sbx_watch_free (SbxWatch *watch);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbxWatch, sbx_watch_free)
+
+/* Descriptor to poll for input, or -1; then sbx_watch_interval() is the time to wait at most. */
+int sbx_watch_fd (const SbxWatch *watch);
+int sbx_watch_interval (const SbxWatch *watch); /* milliseconds; -1: none */
+
+typedef void (*SbxWatchFunc) (gboolean absent, guint index, gpointer data);
+
+/* Reads what happened and calls @changed for each entry of the plan whose object on the host is not the one that was covered. */
+void sbx_watch_look (SbxWatch *watch, SbxWatchFunc changed, gpointer data);
+
+G_END_DECLS
