@@ -153,6 +153,9 @@ set_up (SbxInit *init, Spawn *spawn)
   spawn->ruleset = sbx_landlock_build (init->landlock_rules, init->n_landlock_rules, init->landlock_abi, &object);
   if (spawn->ruleset < 0)
     return sbx_fail (failure, SBX_STEP_LANDLOCK, errno, object);
+  /* Init connects on the command's behalf, so the scope for abstract sockets has to bind init as well. */
+  if (init->scope_abstract && sbx_landlock_scope_init (init->landlock_abi) < 0)
+    return sbx_fail (failure, SBX_STEP_LANDLOCK, errno, NULL);
   if (drop_bounding_set (failure) < 0)
     return -1;
   if (set_capabilities (INIT_CAPABILITIES) < 0)

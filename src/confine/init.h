@@ -24,7 +24,8 @@ typedef struct
   char uid_map[64], gid_map[64];
   bool new_network;
   bool allow_userns;
-  bool abstract_open;
+  bool scope_abstract; /* the host's abstract sockets are in reach: Landlock keeps init and the command from them */
+  bool abstract_open;  /* connecting to abstract names is safe: own network, or scoped */
   const struct sock_fprog *filter;
   const SbxLandlockRule *landlock_rules;
   size_t n_landlock_rules;

@@ -60,19 +60,42 @@ fail (GError **error, const char *what)
   return FALSE;
 }
 
-/* A directory on a standard descriptor is a way to the host's own mounts: openat(2) with ".." leads anywhere from it. */
+/* A unix datagram socket that is handed in can be pointed at any path with sendto(2), which nothing here sees. */
 static gboolean
-check_stdio (GError **error)
+is_unix_datagram (int fd)
 {
-  static const char *const names[] = { N_ ("standard input"), N_ ("standard output"), N_ ("standard error") };
+  int domain = 0, type = 0;
+  socklen_t size = sizeof domain;
+
+  return getsockopt (fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_UNIX
+         && getsockopt (fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_DGRAM;
+}
+
+/* A directory on a standard descriptor is a way to the host's own mounts: openat(2) with ".." leads anywhere from it. One that was
+ * asked for with --keep-fd is the caller's decision. */
+static gboolean
+check_descriptors (const SbxRun *run, GError **error)
+{
+  static const char *const names[] = { N_("standard input"), N_("standard output"), N_("standard error") };
   struct stat st;
 
   for (int fd = 0; fd <= 2; fd++)
-    if (fstat (fd, &st) == 0 && S_ISDIR (st.st_mode))
+    if (fstat (fd, &st) == 0 && (S_ISDIR (st.st_mode) || is_unix_datagram (fd)))
       {
         g_set_error (error, SBX_ERROR, SBX_ERROR_CONFINE,
-                     _ ("%s is a directory, which would lead around the policy; redirect it elsewhere (for instance to /dev/null)"),
-                        _ (names[fd]));
+                     S_ISDIR (st.st_mode) ? _("%s is a directory, which would lead around the policy\n"
+                                              "redirect it elsewhere (for instance to /dev/null)")
+                                          : _("%s is a unix datagram socket, which would lead around the policy\n"
+                                              "redirect it elsewhere (for instance to /dev/null)"),
+                                               _(names[fd]));
+        return FALSE;
+      }
+  for (gsize i = 0; i < run->n_keep_fds; i++)
+    if (is_unix_datagram (run->keep_fds[i]))
+      {
+        g_set_error (error, SBX_ERROR, SBX_ERROR_CONFINE,
+                     _("descriptor %d is a unix datagram socket: it could be used to reach any socket of the host"),
+                        run->keep_fds[i]);
         return FALSE;
       }
   return TRUE;
@@ -236,7 +259,8 @@ prepare_kernel (Prepared *p, const SbxRun *run, GError **error)
   init->new_network = sbx_policy_number (run->policy, SBX_KEY_NET_MODE) != SBX_NET_ALLOW;
   init->filter = sbx_seccomp_program (&options);
   init->landlock_abi = sbx_landlock_abi ();
-  init->abstract_open = init->new_network || init->landlock_abi >= 6;
+  init->scope_abstract = !init->new_network && init->landlock_abi >= 6;
+  init->abstract_open = init->new_network || init->scope_abstract;
   if (init->filter == NULL)
     {
       g_set_error_literal (error, SBX_ERROR, SBX_ERROR_CONFINE,
@@ -258,7 +282,7 @@ prepare (Prepared *p, const SbxRun *run, const char *terminal, GError **error)
 {
   SbxInit *init = &p->init;
 
-  if (!check_stdio (error) || !prepare_kernel (p, run, error) || !prepare_directory (p, run, error))
+  if (!check_descriptors (run, error) || !prepare_kernel (p, run, error) || !prepare_directory (p, run, error))
     return FALSE;
   p->trees = g_new (int, run->plan->mounts->len + 1);
   init->mounts = (SbxMountApply){
