@@ -24,6 +24,7 @@ typedef struct
   char *workspace_why; /* translated: how it was found, or why there is none */
   char *project_dir;   /* WORKSPACE/.sandbox; NULL without workspace or with --no-project */
   char *service;       /* --service, else the basename of the command, else NULL */
+  char *command;       /* basename of the command, or NULL */
 } SbxContext;
 
 typedef struct
@@ -36,7 +37,8 @@ typedef struct
   gboolean no_project;
 } SbxContextOptions;
 
-/* Looks at the process and the file system as policy.md section 1 and programs.md say.
+/* Looks at the process and the file system: HOME and the XDG variables (absolute ones only), the current directory, and
+ * upwards from there for the workspace. --workspace and --chdir are relative to the current directory of the process.
  * -w / is an error (SBX_ERROR_USAGE), as is a --workspace or --chdir that is no directory.
  * Returns: (transfer full) */
 SbxContext *sbx_context_new (const SbxContextOptions *options, GError **error);

@@ -8,12 +8,16 @@
 
 G_BEGIN_DECLS
 
+/* A placeholder keeps an absent name from being created while a sandbox runs: outside a socket of mode 000 that is the
+ * caller's, inside a symbolic link whose text begins so. It is no object of the user's: it counts as SBX_PATH_MISSING. */
+#define SBX_PATH_PLACEHOLDER "/run/sandbox-session/protected/"
+
 typedef enum
 {
   SBX_PATH_MISSING, /* does not exist (or a component before it does not) */
   SBX_PATH_DIR,
   SBX_PATH_FILE,    /* regular file */
-  SBX_PATH_LINK,    /* a symbolic link, when the last component was not to be followed, or a dangling one */
+  SBX_PATH_LINK,    /* a symbolic link: not to be followed, one of a loop, or a descriptor below /proc/self */
   SBX_PATH_OTHER,   /* socket, FIFO, device */
 } SbxPathType;
 
@@ -27,9 +31,10 @@ typedef struct
   uid_t owner;
   nlink_t links;
   GPtrArray *via;     /* char*: canonical location of every symbolic link that was followed, in order */
-  gboolean dangling;  /* the last link followed leads to nothing */
-  int errnum;         /* 0, or why resolving stopped (EACCES, ELOOP, ENAMETOOLONG, ENOTDIR): then @path is as far as known
-                       * with the rest appended, and a verdict must be a denial of what could lie there */
+  gboolean dangling;  /* a link was followed and leads to nothing: @path is the missing target */
+  int errnum;         /* 0, or why resolving stopped (EACCES, ELOOP, ENAMETOOLONG, ENOTDIR; ENOENT: ".." after a missing
+                       * component): then @path is as far as known with the rest appended, and a verdict must be a
+                       * denial of what could lie there. A loop stops at its first link. */
 } SbxPath;
 
 /* Per-run memory of directories already seen, so that a thousand names below one home cost one walk of it. */
@@ -39,9 +44,13 @@ void sbx_resolver_free (SbxResolver *resolver);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbxResolver, sbx_resolver_free)
 /* Forgets everything (for a program that answers for a whole day). */
 void sbx_resolver_reset (SbxResolver *resolver);
+/* What /proc/self/cwd means (canonical): the directory the command will have. Without it, that of this process. */
+void sbx_resolver_set_cwd (SbxResolver *resolver, const char *cwd);
 
 /* Resolves @name (absolute, or relative to the canonical directory @base) through @resolver.
  * Names of 4096 bytes and more, or with more than 40 links, stop with errnum set.
+ * /proc: "self" and "thread-self" stay as written (the process inside is another), their "root" is "/" and their "cwd" the
+ * directory of sbx_resolver_set_cwd; no other magic link is followed, and a name that leads through one is ELOOP.
  * Returns: (transfer full): never NULL. */
 SbxPath *sbx_path_resolve (SbxResolver *resolver, const char *base, const char *name, gboolean follow_last);
 void sbx_path_free (SbxPath *path);

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* path-memory.c - one lstat per name, remembered for directories, links and absent names.
+ *
+ * It also knows what the links of procfs are: they look like links and are doors into whatever their process has open, so
+ * their text is never taken for a name. It must not trust that the tree is still as it is remembered. */
+#include "config.h"
+
+#include "policy/path-memory.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define MAX_REMEMBERED 65536
+#define PROCFS_MAGIC 0x9fa0
+#define PROCFS_ROOT_INO 1
+
+static void
+node_free (SbxPathNode *node)
+{
+  g_free (node->text);
+  g_free (node);
+}
+
+static void
+alias_free (SbxPathAlias *alias)
+{
+  g_free (alias->path);
+  g_ptr_array_unref (alias->via);
+  g_free (alias);
+}
+
+SbxResolver *
+sbx_resolver_new (void)
+{
+  SbxResolver *resolver = g_new0 (SbxResolver, 1);
+  resolver->nodes = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify) node_free);
+  resolver->aliases = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify) alias_free);
+  resolver->procfs = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
+  resolver->name = g_string_new (NULL);
+  return resolver;
+}
+
+void
+sbx_resolver_free (SbxResolver *resolver)
+{
+  if (resolver == NULL)
+    return;
+  g_hash_table_unref (resolver->nodes);
+  g_hash_table_unref (resolver->aliases);
+  g_hash_table_unref (resolver->procfs);
+  g_string_free (resolver->name, TRUE);
+  g_free (resolver->cwd);
+  g_free (resolver);
+}
+
+void
+sbx_resolver_reset (SbxResolver *resolver)
+{
+  g_hash_table_remove_all (resolver->nodes);
+  g_hash_table_remove_all (resolver->aliases);
+  g_hash_table_remove_all (resolver->procfs);
+}
+
+void
+sbx_resolver_set_cwd (SbxResolver *resolver, const char *cwd)
+{
+  g_free (resolver->cwd);
+  resolver->cwd = g_strdup (cwd);
+  g_hash_table_remove_all (resolver->aliases);
+}
+
+static SbxPathType
+type_of_mode (mode_t mode)
+{
+  switch (mode & S_IFMT)
+    {
+    case S_IFDIR:
+      return SBX_PATH_DIR;
+    case S_IFREG:
+      return SBX_PATH_FILE;
+    case S_IFLNK:
+      return SBX_PATH_LINK;
+    default:
+      return SBX_PATH_OTHER;
+    }
+}
+
+/* --- procfs ------------------------------------------------------------ */
+
+static gboolean
+on_procfs (SbxResolver *resolver, dev_t device, const char *path)
+{
+  if (major (device) != 0)
+    return FALSE;
+  gint64 dev = (gint64) device;
+  gpointer known;
+  if (g_hash_table_lookup_extended (resolver->procfs, &dev, NULL, &known))
+    return GPOINTER_TO_INT (known);
+  g_autofree char *directory = g_path_get_dirname (path);
+  struct statfs fs;
+  gboolean yes = statfs (directory, &fs) == 0 && fs.f_type == PROCFS_MAGIC;
+  g_hash_table_insert (resolver->procfs, g_memdup2 (&dev, sizeof dev), GINT_TO_POINTER (yes));
+  return yes;
+}
+
+/* The part of @path below the mount point of its procfs, or NULL if that cannot be told. */
+static const char *
+below_proc (const char *path)
+{
+  if (g_str_has_prefix (path, "/proc/"))
+    return path + strlen ("/proc/");
+  g_autofree char *directory = g_path_get_dirname (path);
+  struct stat st;
+  if (lstat (directory, &st) == 0 && st.st_ino == PROCFS_ROOT_INO)
+    return strrchr (path, '/') + 1;
+  return NULL;
+}
+
+/* These stay as written: the process that asks is not the one that the question is about. */
+static gboolean
+is_process (const char *rel)
+{
+  return rel != NULL && (strcmp (rel, "self") == 0 || strcmp (rel, "thread-self") == 0);
+}
+
+static SbxLinkKind
+proc_link_kind (const char *rel)
+{
+  if (rel == NULL)
+    return SBX_LINK_OPAQUE;
+  const char *slash = strchr (rel, '/');
+  if (slash == NULL)
+    return SBX_LINK_ORDINARY; /* /proc/mounts, /proc/net */
+  gboolean own = g_str_has_prefix (rel, "self/") || g_str_has_prefix (rel, "thread-self/");
+  rel = slash + 1;
+  if (g_str_has_prefix (rel, "task/"))
+    {
+      slash = strchr (rel + strlen ("task/"), '/');
+      rel = slash == NULL ? "" : slash + 1;
+    }
+  if (strcmp (rel, "root") == 0)
+    return SBX_LINK_ROOT;
+  if (!own)
+    return SBX_LINK_OPAQUE;
+  return strcmp (rel, "cwd") == 0 ? SBX_LINK_CWD : SBX_LINK_AS_IS;
+}
+
+/* --- names ------------------------------------------------------------- */
+
+static void
+node_read_link (SbxResolver *resolver, SbxPathNode *node, const char *path)
+{
+  const char *below = NULL;
+  gboolean magic = on_procfs (resolver, node->dev, path);
+  if (magic)
+    {
+      below = below_proc (path);
+      if (is_process (below))
+        {
+          struct stat st = { 0 };
+          node->type = stat (path, &st) == 0 ? SBX_PATH_DIR : SBX_PATH_MISSING;
+          node->dev = st.st_dev;
+          node->ino = st.st_ino;
+          return;
+        }
+      node->kind = proc_link_kind (below);
+    }
+  if (node->kind != SBX_LINK_ORDINARY)
+    return;
+
+  char text[PATH_MAX];
+  ssize_t n = readlink (path, text, sizeof text);
+  if (n < 0 || n >= (ssize_t) sizeof text)
+    {
+      node->errnum = n < 0 ? errno : ENAMETOOLONG;
+      node->type = SBX_PATH_MISSING;
+      return;
+    }
+  node->text = g_strndup (text, (gsize) n);
+  if (g_str_has_prefix (node->text, SBX_PATH_PLACEHOLDER))
+    node->type = SBX_PATH_MISSING;
+}
+
+/* See SBX_PATH_PLACEHOLDER. */
+static gboolean
+is_placeholder (const struct stat *st)
+{
+  return S_ISSOCK (st->st_mode) && (st->st_mode & 07777) == 0 && st->st_uid == getuid ();
+}
+
+const SbxPathNode *
+sbx_resolver_look (SbxResolver *resolver, const char *path)
+{
+  SbxPathNode *known = g_hash_table_lookup (resolver->nodes, path);
+  if (known != NULL)
+    return known;
+
+  struct stat st;
+  SbxPathNode node = { .type = SBX_PATH_MISSING };
+  if (lstat (path, &st) != 0)
+    node.errnum = errno == ENOENT || errno == ENOTDIR ? 0 : errno;
+  else
+    {
+      node.type = type_of_mode (st.st_mode);
+      node.dev = st.st_dev;
+      node.ino = st.st_ino;
+      node.owner = st.st_uid;
+      node.links = st.st_nlink;
+      if (is_placeholder (&st))
+        node.type = SBX_PATH_MISSING;
+      else if (node.type == SBX_PATH_LINK)
+        node_read_link (resolver, &node, path);
+      else if (node.type != SBX_PATH_DIR)
+        {
+          resolver->scratch = node;
+          return &resolver->scratch;
+        }
+    }
+  SbxPathNode *kept = g_memdup2 (&node, sizeof node);
+  g_hash_table_insert (resolver->nodes, g_strdup (path), kept);
+  return kept;
+}
+
+void
+sbx_resolver_trim (SbxResolver *resolver)
+{
+  if (g_hash_table_size (resolver->nodes) + g_hash_table_size (resolver->aliases) > MAX_REMEMBERED)
+    sbx_resolver_reset (resolver);
+}

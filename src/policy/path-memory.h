@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* path-memory.h - what a resolver remembers of the tree: one lstat per name, and what a link of procfs means.
+ * Private to path.c. */
+#pragma once
+
+#include "policy/path.h"
+
+G_BEGIN_DECLS
+
+typedef enum
+{
+  SBX_LINK_ORDINARY,
+  SBX_LINK_ROOT,   /* magic: "/" */
+  SBX_LINK_CWD,    /* magic: the command's directory */
+  SBX_LINK_AS_IS,  /* magic: can be named, as the last component only */
+  SBX_LINK_OPAQUE, /* magic: leads wherever its process likes */
+} SbxLinkKind;
+
+/* What lstat said of one canonical name. */
+typedef struct
+{
+  SbxPathType type;
+  int errnum; /* why it cannot be known; type is MISSING then */
+  dev_t dev;
+  ino_t ino;
+  uid_t owner;
+  nlink_t links;
+  SbxLinkKind kind;
+  char *text; /* where a link leads */
+} SbxPathNode;
+
+/* A directory as it was asked for, and where that led. */
+typedef struct
+{
+  char *path;
+  GPtrArray *via;
+} SbxPathAlias;
+
+struct _SbxResolver
+{
+  GHashTable *nodes;   /* canonical name -> SbxPathNode: directories, links, absent names */
+  GHashTable *aliases; /* name of a directory, as asked -> SbxPathAlias */
+  GHashTable *procfs;  /* dev_t -> whether it is one */
+  SbxPathNode scratch; /* of the object that is not worth remembering */
+  GString *name;       /* work space of sbx_path_resolve */
+  char *cwd;
+};
+
+/* (transfer none): valid until the next call. */
+const SbxPathNode *sbx_resolver_look (SbxResolver *resolver, const char *path);
+
+/* Starts anew when there is too much to remember; nodes and aliases held by the caller are gone then. */
+void sbx_resolver_trim (SbxResolver *resolver);
+
+G_END_DECLS
