@@ -1,1 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
+# Tools for people, no part of "make check": they are only distributed.
+
+EXTRA_DIST += \
+	bench/README \
+	bench/common.sh \
+	bench/floor.c \
+	bench/inside \
+	bench/spawn-timer.c \
+	bench/start

@@ -77,7 +77,7 @@ disagreements ()
       *"BOOL ("*"FALSE)"*) expect "Default: false" ;;
       *"BOOL ("*"TRUE)"*) expect "Default: true" ;;
       *"ENUM ("*)
-        default=$(printf '%s\n' "$row" | sed 's/.*ENUM ([a-z_]*, SBX_[A-Z]*_\([A-Z]*\)).*/\1/' | tr A-Z a-z)
+        default=$(printf '%s\n' "$row" | sed 's/.*ENUM ([a-z_]*, SBX_[A-Z]*_\([A-Z]*\)).*/\1/' | tr '[:upper:]' '[:lower:]')
         expect "Default: $default"
         ;;
     esac

@@ -39,7 +39,7 @@ not_answered () # ACCESS, ANSWER
 {
   while read -r path; do
     case $path in
-      "~/"*) path=$HOME/${path#\~/} ;;
+      \~/*) path=$HOME/${path#\~/} ;;
     esac
     line=$(ask can "$1" "$path")
     [ "${line%%	*}" = "$2" ] || echo "$1 $path: ${line:-no answer}"
