@@ -10,9 +10,9 @@ G_BEGIN_DECLS
 typedef enum
 {
   SBX_TYPE_BOOL,
-  SBX_TYPE_INT,     /* number, range in the row */
-  SBX_TYPE_SIZE,    /* number, or a string such as "8G" (powers of 1024), in bytes */
-  SBX_TYPE_ENUM,    /* one of the row's words, kept as index in number and as the word in text */
+  SBX_TYPE_INT,  /* number, range in the row */
+  SBX_TYPE_SIZE, /* number, or a string such as "8G" (powers of 1024), in bytes */
+  SBX_TYPE_ENUM, /* one of the row's words, kept as index in number and as the word in text */
   SBX_TYPE_STRING,
   SBX_TYPE_STRINGS, /* list of words or globs */
   SBX_TYPE_PATHS,   /* list of path entries (literal, ~, or glob:) */
@@ -34,11 +34,11 @@ typedef enum
 /* What an untrusted project may do with the keyword. Whatever it may not is a request. */
 typedef enum
 {
-  SBX_PROJECT_ADD,      /* entries only narrow: they are added */
-  SBX_PROJECT_STRICTER, /* the stricter of the two values holds */
-  SBX_PROJECT_REQUEST,  /* would widen: left out, listed by `requests` */
-  SBX_PROJECT_FORBIDDEN,/* an error in a project file */
-  SBX_PROJECT_FILE,     /* belongs to the file itself */
+  SBX_PROJECT_ADD,       /* entries only narrow: they are added */
+  SBX_PROJECT_STRICTER,  /* the stricter of the two values holds */
+  SBX_PROJECT_REQUEST,   /* would widen: left out, listed by `requests` */
+  SBX_PROJECT_FORBIDDEN, /* an error in a project file */
+  SBX_PROJECT_FILE,      /* belongs to the file itself */
 } SbxProject;
 
 typedef enum
@@ -89,6 +89,7 @@ typedef enum
 } SbxKey;
 
 /* Index values of the enumerated keywords, strictest first, so that "the stricter of two" is the smaller number. */
+/* clang-format off */
 enum { SBX_MODE_ENFORCE, SBX_MODE_DISABLED };
 enum { SBX_VIEW_MINIMAL, SBX_VIEW_HOST };
 enum { SBX_TMP_PRIVATE, SBX_TMP_HOST };
@@ -98,12 +99,13 @@ enum { SBX_SNI_MATCH, SBX_SNI_OFF };
 enum { SBX_ENV_CLEAN, SBX_ENV_INHERIT };
 enum { SBX_NESTED_REFUSE, SBX_NESTED_NARROW, SBX_NESTED_PASS };
 enum { SBX_USERNS_DENY, SBX_USERNS_ALLOW };
+/* clang-format on */
 
 #define SBX_NUMBER_UNSET (-1) /* value of a limit that no file sets */
 
 typedef struct
 {
-  const char *name;         /* dotted: "filesystem.deny_read", "process.limits.nofile" */
+  const char *name; /* dotted: "filesystem.deny_read", "process.limits.nofile" */
   SbxType type;
   SbxCombine combine;
   SbxProject project;
@@ -112,6 +114,7 @@ typedef struct
   const char *const *words; /* SBX_TYPE_ENUM: NULL-terminated, strictest first */
   gint64 minimum, maximum;  /* SBX_TYPE_INT, SBX_TYPE_SIZE */
   gint64 fallback;          /* default number or enum index */
+  gboolean strict;          /* SBX_TYPE_BOOL: the stricter of FALSE and TRUE */
   const char *summary;      /* N_() one line, for --help-keywords, completion and the manual's check */
 } SbxKeyword;
 
@@ -120,5 +123,18 @@ const SbxKeyword *sbx_keyword (SbxKey key);
 
 /* Finds a keyword by its dotted name; -1 if there is none. */
 int sbx_keyword_find (const char *name);
+
+/* TRUE if @name is a group ("network", "process.limits"): some keyword's name begins with it and a dot. */
+gboolean sbx_keyword_is_group (const char *name);
+
+/* TRUE if keywords of @type hold SbxEntry lists, FALSE if they hold one value. */
+gboolean sbx_type_is_list (SbxType type);
+
+/* The nearest name that may stand in group @group ("" at the top) instead of @word, or NULL: "did you mean". (transfer full) */
+char *sbx_keyword_nearest (const char *group, const char *word);
+
+/* TRUE if scalar value @a is at most as loose as @b; both of @key. Unset limits are the loosest; two texts are only equally
+ * strict when they are the same. */
+gboolean sbx_keyword_is_stricter_or_equal (SbxKey key, gint64 a, const char *a_text, gint64 b, const char *b_text);
 
 G_END_DECLS

@@ -26,6 +26,15 @@ SbxLayer *sbx_layer_new (SbxLevel level, const char *file);
 void sbx_layer_free (SbxLayer *layer);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbxLayer, sbx_layer_free)
 
+/* Where an error of @layer points: "FILE:LINE: @why", or "--option: @why" with SBX_ERROR_USAGE for the command line. */
+void sbx_layer_set_error (GError **error, const SbxOrigin *origin, const char *why);
+
+/* Appends @entry (transfer full) to list keyword @key, which from then on is set. */
+void sbx_layer_take_entry (SbxLayer *layer, SbxKey key, SbxEntry *entry);
+
+/* Marks list keyword @key as set, with no entry yet. */
+void sbx_layer_open_list (SbxLayer *layer, SbxKey key, guint line);
+
 /* Appends one entry to a list keyword, as the loader and the command line do. Blank entries are dropped.
  * The text is checked as in a file: an unexpanded "$", "~user" and control characters are errors. */
 gboolean sbx_layer_add_entry (SbxLayer *layer, SbxKey key, const char *text, guint line, GError **error);

@@ -4,9 +4,15 @@
 noinst_LIBRARIES += libpolicy.a
 FLOOR_LIBS += libpolicy.a
 libpolicy_a_SOURCES = \
+	src/policy/builtin-rules.c \
+	src/policy/builtin-rules.h \
+	src/policy/condition.c \
+	src/policy/condition.h \
 	src/policy/context.c \
 	src/policy/context.h \
 	src/policy/dump.h \
+	src/policy/glob.c \
+	src/policy/glob.h \
 	src/policy/host-rule.c \
 	src/policy/host-rule.h \
 	src/policy/hostname.c \
@@ -31,6 +37,10 @@ libpolicy_a_SOURCES = \
 	src/policy/source-trust.h \
 	src/policy/source.c \
 	src/policy/source.h \
+	src/policy/stack.c \
+	src/policy/stack.h \
+	src/policy/table-builder.c \
+	src/policy/table-builder.h \
 	src/policy/trust.c \
 	src/policy/trust.h \
 	src/policy/value.c \

@@ -33,9 +33,11 @@ char *sbx_origin_to_string (const SbxOrigin *origin);
 /* One element of a list keyword. */
 typedef struct
 {
-  char *text;       /* the entry as written, blanks around it removed; a variable's NAME for environment.set */
-  char *value;      /* environment.set: the value; network lists: the port part ("443", "1-9", "*") or NULL; else NULL */
-  gint64 number;    /* lists of numbers (ports); 0 otherwise */
+  char *text;    /* the entry as written, blanks around it removed; a variable's NAME for environment.set; the HOST part
+                     * of a network rule; the fragment's or service's name in a stack; a word of `when` ("" for interactive) */
+  char *value;   /* environment.set: the value; network lists: the port part ("443", "1-9", "*") or NULL;
+                     * stack: the control word; when: "command", "user", "group", "workspace", "interactive"; else NULL */
+  gint64 number; /* lists of numbers (ports); stack: 1 for a service, 0 for a fragment; when: the bool; else 0 */
   gboolean private_ok; /* network.allow: the rule may reach private addresses */
   SbxOrigin origin;
 } SbxEntry;
