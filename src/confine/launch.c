@@ -419,6 +419,7 @@ sbx_run (const SbxRun *run, int *status, GError **error)
       close (ends[1]);
       return FALSE;
     }
+  watch = sbx_watch_new (run->plan);
   supervisor.init = clone_init (&prepared, control);
   failure.errnum = errno;
   close (ends[1]);
@@ -431,7 +432,8 @@ sbx_run (const SbxRun *run, int *status, GError **error)
   let_go (dev_null, run);
   supervisor.control = control;
   supervisor.signals = signals;
-  supervisor.watch = watch = sbx_watch_new (run->plan);
+  sbx_watch_begin (watch);
+  supervisor.watch = watch;
   supervisor.terminal = &terminal;
   return sbx_supervise (&supervisor, status, error);
 }

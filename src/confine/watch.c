@@ -94,6 +94,15 @@ sbx_watch_new (const SbxMountPlan *plan)
   watch->plan = plan;
   watch->items = g_array_new (FALSE, FALSE, sizeof (Item));
   watch->names = g_hash_table_new (g_str_hash, g_str_equal);
+  watch->fd = inotify_init1 (IN_CLOEXEC | IN_NONBLOCK);
+  return watch;
+}
+
+void
+sbx_watch_begin (SbxWatch *watch)
+{
+  const SbxMountPlan *plan = watch->plan;
+
   for (guint i = 0; i < plan->mounts->len; i++)
     {
       const SbxMount *mount = g_ptr_array_index (plan->mounts, i);
@@ -109,10 +118,8 @@ sbx_watch_new (const SbxMountPlan *plan)
         add_item (watch, TRUE, i, absent->path);
     }
   g_array_sort (watch->items, compare_items);
-  watch->fd = inotify_init1 (IN_CLOEXEC | IN_NONBLOCK);
   if (watch->fd >= 0 && !watch_parents (watch))
     sbx_fd_clear (&watch->fd);
-  return watch;
 }
 
 void

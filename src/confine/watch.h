@@ -10,8 +10,13 @@ G_BEGIN_DECLS
 
 typedef struct _SbxWatch SbxWatch;
 
-/* Returns: (transfer full). @plan must outlive it. */
+/* Opens the descriptor only; to be called before the clone, so that init holds it too. The last one to close it waits for a grace
+ * period of the kernel, ten milliseconds and more: that shall be init, for whose exit nobody waits. @plan must outlive it.
+ * Returns: (transfer full) */
 SbxWatch *sbx_watch_new (const SbxMountPlan *plan);
+
+/* Notes what is there now and begins to watch. */
+void sbx_watch_begin (SbxWatch *watch);
 void sbx_watch_free (SbxWatch *watch);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbxWatch, sbx_watch_free)
 
