@@ -342,6 +342,13 @@ is_built_in (const char *path)
   return sbx_path_is_below (path, "/proc");
 }
 
+/* A private place of its own, also inside another one. */
+static gboolean
+is_own_place (const Node *node)
+{
+  return (node->rule->kinds & SBX_RULE_HIDE) && (node->state == STATE_SCRATCH || strcmp (node->rule->path, "/dev") == 0);
+}
+
 static void
 plan_node (Builder *b, guint i)
 {
@@ -365,7 +372,7 @@ plan_node (Builder *b, guint i)
       return;
     }
   self.store = above->store;
-  if (node->state == above->state && !(node->rule->kinds & SBX_RULE_HIDE && node->state == STATE_SCRATCH))
+  if (node->state == above->state && !is_own_place (node))
     ;
   else if (node->state == STATE_HIDDEN || node->state == STATE_SCRATCH)
     self.store = plan_private (b, above, node);
