@@ -7,8 +7,15 @@ LDADD = $(FLOOR_LIBS) $(CHECK_LIBS) $(GLIB_LIBS) $(LIBCONFIG_LIBS)
 
 UNIT_TESTS = \
 	tests/unit/test-check-options \
+	tests/unit/test-connect-gate \
 	tests/unit/test-fd \
+	tests/unit/test-glob \
+	tests/unit/test-hostname \
+	tests/unit/test-keyword \
+	tests/unit/test-loader \
 	tests/unit/test-log \
+	tests/unit/test-placeholder \
+	tests/unit/test-probe \
 	tests/unit/test-text \
 	tests/unit/test-trust
 
@@ -35,16 +42,23 @@ TESTS += $(SOURCE_TESTS)
 # The programs from outside, in real namespaces; they share a module and a script that runs inside.
 SYSTEM_TESTS = \
 	tests/system/property.py \
-	tests/system/sbxtest.py \
 	tests/system/test-check-cli.py \
+	tests/system/test-env.py \
+	tests/system/test-faults.py \
 	tests/system/test-files.py \
 	tests/system/test-life.py \
+	tests/system/test-limits.py \
+	tests/system/test-nesting.py \
 	tests/system/test-privilege.py \
 	tests/system/test-replace.py \
-	tests/system/test-sockets.py
+	tests/system/test-sockets.py \
+	tests/system/test-terminal.py \
+	tests/system/test-tools.py \
+	tests/system/test-view.py
 
 SYSTEM_HELPERS = \
-	tests/system/inside.py
+	tests/system/inside.py \
+	tests/system/sbxtest.py
 
 dist_check_SCRIPTS += $(SYSTEM_TESTS)
 EXTRA_DIST += $(SYSTEM_HELPERS)

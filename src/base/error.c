@@ -9,7 +9,11 @@
 
 #include "base/text.h"
 
-G_DEFINE_QUARK (sbx-error-quark, sbx_error)
+GQuark
+sbx_error_quark (void)
+{
+  return g_quark_from_static_string ("sbx-error-quark");
+}
 
 void
 sbx_error_set_errno (GError **error, SbxErrorCode code, int errnum, const char *format, ...)

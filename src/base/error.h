@@ -24,11 +24,9 @@ typedef enum
 } SbxErrorCode;
 
 /* Sets @error to "<formatted text>: <strerror (errnum)>". errno is preserved. */
-void sbx_error_set_errno (GError **error, SbxErrorCode code, int errnum, const char *format, ...)
-    G_GNUC_PRINTF (4, 5);
+void sbx_error_set_errno (GError **error, SbxErrorCode code, int errnum, const char *format, ...) G_GNUC_PRINTF (4, 5);
 
 /* Sets @error to "FILE:LINE: text" (LINE left out when 0); @file is escaped here. */
-void sbx_error_set_at (GError **error, const char *file, guint line, const char *format, ...)
-    G_GNUC_PRINTF (4, 5);
+void sbx_error_set_at (GError **error, const char *file, guint line, const char *format, ...) G_GNUC_PRINTF (4, 5);
 
 G_END_DECLS

@@ -97,7 +97,8 @@ sbx_text_append_json (GString *out, const char *text)
       else if (c == '\t')
         g_string_append (out, "\\t");
       else if (is_dangerous (c) && c > 0xffff)
-        g_string_append_printf (out, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10), 0xdc00 + ((c - 0x10000) & 0x3ff));
+        g_string_append_printf (out, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10),
+                                0xdc00 + ((c - 0x10000) & 0x3ff));
       else if (is_dangerous (c))
         g_string_append_printf (out, "\\u%04x", c);
       else

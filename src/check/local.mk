@@ -3,6 +3,7 @@
 bin_PROGRAMS += sandbox-policy-check
 sandbox_policy_check_SOURCES = \
 	src/check/can.c \
+	src/check/cat.c \
 	src/check/check.c \
 	src/check/check.h \
 	src/check/findings.c \
@@ -12,6 +13,7 @@ sandbox_policy_check_SOURCES = \
 	src/check/lint-layer.h \
 	src/check/lint-stack.c \
 	src/check/lint-stack.h \
+	src/check/lint.c \
 	src/check/main.c \
 	src/check/options.c \
 	src/check/options.h \

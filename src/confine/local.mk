@@ -4,7 +4,12 @@
 noinst_LIBRARIES += libconfine.a
 FLOOR_LIBS += libconfine.a
 libconfine_a_SOURCES = \
+	src/confine/connect-caller.c \
+	src/confine/connect-caller.h \
+	src/confine/connect-gate.c \
 	src/confine/connect-gate.h \
+	src/confine/connect-path.c \
+	src/confine/connect-path.h \
 	src/confine/control.h \
 	src/confine/environ.c \
 	src/confine/environ.h \
@@ -14,7 +19,9 @@ libconfine_a_SOURCES = \
 	src/confine/init.h \
 	src/confine/journal.c \
 	src/confine/journal.h \
+	src/confine/landlock.c \
 	src/confine/landlock.h \
+	src/confine/launch.c \
 	src/confine/launch.h \
 	src/confine/mount-apply.c \
 	src/confine/mount-apply.h \
@@ -22,6 +29,8 @@ libconfine_a_SOURCES = \
 	src/confine/mount-plan.h \
 	src/confine/placeholder.c \
 	src/confine/placeholder.h \
+	src/confine/probe-explain.c \
+	src/confine/probe.c \
 	src/confine/probe.h \
 	src/confine/seccomp.c \
 	src/confine/seccomp.h \
@@ -29,7 +38,13 @@ libconfine_a_SOURCES = \
 	src/confine/session.h \
 	src/confine/strict-dir.c \
 	src/confine/strict-dir.h \
-	src/confine/sys.h
+	src/confine/supervise.c \
+	src/confine/supervise.h \
+	src/confine/sys.h \
+	src/confine/terminal.c \
+	src/confine/terminal.h \
+	src/confine/watch.c \
+	src/confine/watch.h
 
 # The system call filter is made by libseccomp on the build machine, for every architecture at once.
 EXTRA_DIST += src/confine/seccomp-generate.c

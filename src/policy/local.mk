@@ -10,7 +10,11 @@ libpolicy_a_SOURCES = \
 	src/policy/condition.h \
 	src/policy/context.c \
 	src/policy/context.h \
+	src/policy/dump.c \
 	src/policy/dump.h \
+	src/policy/git-rules.h \
+	src/policy/glob-rules.c \
+	src/policy/glob-rules.h \
 	src/policy/glob.c \
 	src/policy/glob.h \
 	src/policy/host-rule.c \
@@ -23,14 +27,20 @@ libpolicy_a_SOURCES = \
 	src/policy/layer.h \
 	src/policy/loader.c \
 	src/policy/loader.h \
+	src/policy/merge.c \
 	src/policy/origin.c \
 	src/policy/origin.h \
 	src/policy/path-memory.c \
 	src/policy/path-memory.h \
+	src/policy/path-table.c \
 	src/policy/path-table.h \
 	src/policy/path.c \
 	src/policy/path.h \
+	src/policy/policy.c \
 	src/policy/policy.h \
+	src/policy/repo-cache.c \
+	src/policy/repo-scan.c \
+	src/policy/repo-scan.h \
 	src/policy/scan.c \
 	src/policy/scan.h \
 	src/policy/source-trust.c \

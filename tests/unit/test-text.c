@@ -117,10 +117,17 @@ START_TEST (nearest_word)
     const char *word;
     const char *nearest;
   } questions[] = {
-    { "netwrok", "network" },      { "network", "network" }, { "filesytem", "filesystem" },
-    { "deny_raed", "deny_read" },  { "mod", "mode" },        { "deny-write", "deny_write" },
-    { "something_else", NULL },    { "", NULL },             { "md", NULL },
-    { "no", NULL },                { "modexyz", NULL },
+    { "netwrok", "network" },
+    { "network", "network" },
+    { "filesytem", "filesystem" },
+    { "deny_raed", "deny_read" },
+    { "mod", "mode" },
+    { "deny-write", "deny_write" },
+    { "something_else", NULL },
+    { "", NULL },
+    { "md", NULL },
+    { "no", NULL },
+    { "modexyz", NULL },
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS (questions); i++)
