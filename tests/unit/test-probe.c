@@ -50,27 +50,34 @@ blames (char *text, const char *word)
   g_free (text);
 }
 
+#define BLAMES(call, word)                                                                                             \
+  do                                                                                                                   \
+    {                                                                                                                  \
+      errno = 77;                                                                                                      \
+      blames (call, word);                                                                                             \
+    }                                                                                                                  \
+  while (0)
+
 START_TEST (settings_are_blamed)
 {
-  errno = 77;
   ck_assert_ptr_null (sbx_probe_explain_userns (EIO));
-  blames (sbx_probe_explain_userns (ENOSPC), "user.max_user_namespaces");
-  blames (sbx_probe_explain_userns (EINVAL), "CONFIG_USER_NS");
-  blames (sbx_probe_explain_userns (EPERM), "chroot");
+  BLAMES (sbx_probe_explain_userns (ENOSPC), "user.max_user_namespaces");
+  BLAMES (sbx_probe_explain_userns (EINVAL), "CONFIG_USER_NS");
+  BLAMES (sbx_probe_explain_userns (EPERM), "chroot");
 
   set ("proc/self/status", "Name:\tx\nSeccomp:\t2\n");
-  blames (sbx_probe_explain_userns (EPERM), "RestrictNamespaces");
+  BLAMES (sbx_probe_explain_userns (EPERM), "RestrictNamespaces");
   set (".dockerenv", "");
-  blames (sbx_probe_explain_userns (EPERM), "seccomp=unconfined");
-  blames (sbx_probe_explain_proc (EPERM), "systempaths=unconfined");
+  BLAMES (sbx_probe_explain_userns (EPERM), "seccomp=unconfined");
+  BLAMES (sbx_probe_explain_proc (EPERM), "systempaths=unconfined");
   set ("proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1\n");
-  blames (sbx_probe_explain_userns (EACCES), "apparmor_parser -r /etc/apparmor.d/sandbox-run");
+  BLAMES (sbx_probe_explain_userns (EACCES), "apparmor_parser -r /etc/apparmor.d/sandbox-run");
   set ("proc/sys/user/max_user_namespaces", "0\n");
-  blames (sbx_probe_explain_userns (ENOSPC), "user.max_user_namespaces is 0");
+  BLAMES (sbx_probe_explain_userns (ENOSPC), "user.max_user_namespaces is 0");
   set ("proc/sys/kernel/unprivileged_userns_clone", "0\n");
-  blames (sbx_probe_explain_userns (EPERM), "kernel.unprivileged_userns_clone");
+  BLAMES (sbx_probe_explain_userns (EPERM), "kernel.unprivileged_userns_clone");
   set ("proc/sys/kernel/osrelease", "4.4.0-19041-Microsoft\n");
-  blames (sbx_probe_explain_userns (EINVAL), "WSL 1");
+  BLAMES (sbx_probe_explain_userns (EINVAL), "WSL 1");
 }
 END_TEST
 
@@ -91,15 +98,14 @@ END_TEST
 
 START_TEST (other_features_are_explained)
 {
-  errno = 77;
-  blames (sbx_probe_explain_listener (EBUSY), "security.syscalls.intercept");
-  blames (sbx_probe_explain_landlock (EOPNOTSUPP), "lsm=");
+  BLAMES (sbx_probe_explain_listener (EBUSY), "security.syscalls.intercept");
+  BLAMES (sbx_probe_explain_landlock (EOPNOTSUPP), "lsm=");
   set ("sys/kernel/security/lsm", "lockdown,yama\n");
-  blames (sbx_probe_explain_landlock (EOPNOTSUPP), "lsm=landlock,lockdown,yama");
-  blames (sbx_probe_explain_landlock (ENOSYS), "CONFIG_SECURITY_LANDLOCK");
+  BLAMES (sbx_probe_explain_landlock (EOPNOTSUPP), "lsm=landlock,lockdown,yama");
+  BLAMES (sbx_probe_explain_landlock (ENOSYS), "CONFIG_SECURITY_LANDLOCK");
   ck_assert_ptr_null (sbx_probe_explain_ptrace (EPERM));
   set ("proc/sys/kernel/yama/ptrace_scope", "3\n");
-  blames (sbx_probe_explain_ptrace (EPERM), "ptrace_scope");
+  BLAMES (sbx_probe_explain_ptrace (EPERM), "ptrace_scope");
 }
 END_TEST
 
