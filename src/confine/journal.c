@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* journal.c - who has made which placeholders. The directory is out of every sandbox's reach and belongs to the caller, whom it
  * trusts; other users' files in it are not read. Root may run in the home of a user, whom it does not trust: files are then made
- * with that user's rights, names are never followed, and what a journal says only ever leads to links with our own text. */
+ * with that user's rights, links are never followed, and what a journal says only ever leads to sockets that look as ours do. */
 #include "config.h"
 
 #include "confine/journal.h"
@@ -199,7 +199,7 @@ journal_free (gpointer data)
   g_free (journal);
 }
 
-/* Only what a NUL ends counts: a run that was killed while it wrote had made no link yet. */
+/* Only what a NUL ends counts: a run that was killed while it wrote had made no placeholder yet. */
 static void
 split_paths (SbxJournal *journal, gsize length)
 {
@@ -378,18 +378,6 @@ sbx_journals_claims (const SbxJournals *journals)
         g_hash_table_add (claims, g_ptr_array_index (journal->paths, j));
     }
   return claims;
-}
-
-gboolean
-sbx_journals_is_live (const SbxJournals *journals, const char *id)
-{
-  for (guint i = 0; i < journals->others->len; i++)
-    {
-      const SbxJournal *journal = g_ptr_array_index (journals->others, i);
-      if (journal->live && strcmp (journal->id, id) == 0)
-        return TRUE;
-    }
-  return FALSE;
 }
 
 /* --- writing ------------------------------------------------------------------------------------------------ */

@@ -52,8 +52,6 @@ void sbx_journals_leave (SbxJournals *journals);
 
 /* The paths that live runs list: a set of strings that are valid until sbx_journals_leave. (transfer full) */
 GHashTable *sbx_journals_claims (const SbxJournals *journals);
-/* TRUE if @id names a live run's journal. */
-gboolean sbx_journals_is_live (const SbxJournals *journals, const char *id);
 
 /* While entered: writes the journal of a new run and locks it. Returns its descriptor, which holds the lock; -1 with @error. */
 int sbx_journals_add (const SbxJournals *journals, const char *id, const char *const *paths, GError **error);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* placeholder.c - dangling links that take the names which must not be created. Other sandboxes may write, move and replace
- * anything around these names while this runs. So a parent is opened without following a link, and a link is only ever removed
- * if its text is one of ours; what somebody slips in between that look and the removal he could have removed himself.
- * The order of things: journal first, links after; links first, journal after. All of it under one lock. */
+/* placeholder.c - sockets that take the names which must not be created. Other sandboxes may write, move and replace anything
+ * around these names while this runs. So a parent is opened without following a link, and nothing is ever removed but a socket
+ * that has all the marks of ours; what somebody slips in between that look and the removal he could have removed himself.
+ * The order of things: journal first, sockets after; sockets first, journal after. All of it under one lock. */
 #include "config.h"
 
 #include "confine/placeholder.h"
@@ -22,11 +22,10 @@
 #include "confine/strict-dir.h"
 #include "policy/path.h"
 
-#define TEXT_LENGTH (sizeof SBX_PLACEHOLDER_PREFIX - 1 + SBX_SESSION_ID_LENGTH)
 #define MAKE_ATTEMPTS 16
 #define MAX_HELD_PARENTS 64
 
-/* A directory that holds placeholders. Its descriptor is kept for the length of the run, so that the links are found again if
+/* A directory that holds placeholders. Its descriptor is kept for the length of the run, so that they are found again if
  * the user moves the directory meanwhile; there may be more such directories than descriptors, hence the limit. */
 typedef struct
 {
@@ -70,23 +69,18 @@ parent_name (const char *path)
   return length == 0 ? g_strdup ("/") : g_strndup (path, length);
 }
 
-/* The run that made the link @name in @dir; FALSE with errno 0 if it is no placeholder. */
+/* A socket of mode 000: nobody can connect to it, nobody makes one for any other purpose. FALSE with errno 0 if @name is
+ * something else. */
 static gboolean
-read_maker (int dir, const char *name, char id[SBX_SESSION_ID_LENGTH + 1])
+is_placeholder (int dir, const char *name, uid_t *owner)
 {
-  char text[TEXT_LENGTH + 2];
-  ssize_t length = readlinkat (dir, name, text, sizeof text - 1);
+  struct stat st;
 
-  if (length < 0 && errno != EINVAL)
+  if (fstatat (dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
     return FALSE;
   errno = 0;
-  if (length != (ssize_t) TEXT_LENGTH)
-    return FALSE;
-  text[length] = '\0';
-  if (!g_str_has_prefix (text, SBX_PLACEHOLDER_PREFIX))
-    return FALSE;
-  memcpy (id, text + sizeof SBX_PLACEHOLDER_PREFIX - 1, SBX_SESSION_ID_LENGTH + 1);
-  return sbx_journal_is_id (id);
+  *owner = st.st_uid;
+  return S_ISSOCK (st.st_mode) && (st.st_mode & 07777) == 0;
 }
 
 /* --- removing ----------------------------------------------------------------------------------------------- */
@@ -98,29 +92,33 @@ is_gone (int errnum)
   return errnum == ENOENT || errnum == ENOTDIR || errnum == ELOOP;
 }
 
-/* Removes the placeholder @name from @dir. FALSE with errno if one may still be there. */
+/* Removes the placeholder @name from @dir if it is the caller's, or root's and @shared: root may have made it when it ran in this
+ * user's home. Root removes all. FALSE with errno if one may still be there. */
 static gboolean
-remove_link (int dir, const char *name)
+remove_node (int dir, const char *name, gboolean shared)
 {
-  char id[SBX_SESSION_ID_LENGTH + 1];
+  uid_t caller = geteuid ();
+  uid_t owner;
 
-  if (!read_maker (dir, name, id))
+  if (!is_placeholder (dir, name, &owner))
     return errno == 0 || is_gone (errno);
+  if (owner != caller && caller != 0 && !(shared && owner == 0))
+    return TRUE;
   return unlinkat (dir, name, 0) == 0 || is_gone (errno);
 }
 
 static gboolean
-remove_path (const char *path)
+remove_path (const char *path, gboolean shared)
 {
   g_autofree char *parent = parent_name (path);
   sbx_autofd int dir = sbx_strict_dir_open (parent);
 
   if (dir < 0)
     return is_gone (errno);
-  return remove_link (dir, base_name (path));
+  return remove_node (dir, base_name (path), shared);
 }
 
-/* Removes the links of a dead run that no live one shares, then its journal. */
+/* Removes the placeholders of a dead run that no live one shares, then its journal. */
 static void
 bury (const SbxJournals *journals, const SbxJournal *dead, GHashTable *claims)
 {
@@ -129,7 +127,7 @@ bury (const SbxJournals *journals, const SbxJournal *dead, GHashTable *claims)
   for (guint i = 0; i < dead->paths->len; i++)
     {
       const char *path = g_ptr_array_index (dead->paths, i);
-      if (g_hash_table_contains (claims, path) || remove_path (path))
+      if (g_hash_table_contains (claims, path) || remove_path (path, TRUE))
         continue;
       int errnum = errno;
       g_autofree char *shown = sbx_text_escape (path);
@@ -193,8 +191,8 @@ fail_path (GError **error, const char *path, int errnum)
 
   if (errnum == EACCES)
     hint = _("\nits directory is yours, so the command could change the mode and create it; try: chmod u+wx the directory");
-  else if (errnum == EPERM)
-    hint = _("\nthe file system there may have no symbolic links");
+  else if (errnum == EPERM || errnum == EOPNOTSUPP)
+    hint = _("\na socket of mode 000 is put there meanwhile; the file system may have no sockets or modes");
   else if (is_gone (errnum))
     hint = _("\nits directory was moved or replaced a moment ago; try again");
   g_set_error (error, SBX_ERROR, SBX_ERROR_CONFINE,
@@ -263,19 +261,17 @@ typedef enum
 } Taken;
 
 static Taken
-judge_taken (const SbxPlaceholders *self, int dir, const char *name, uid_t *owner)
+judge_taken (const SbxPlaceholders *self, int dir, const char *path, uid_t *owner)
 {
-  char id[SBX_SESSION_ID_LENGTH + 1];
-  struct stat st;
+  g_autoptr (GHashTable) claims = NULL;
 
-  if (!read_maker (dir, name, id))
+  if (!is_placeholder (dir, base_name (path), owner))
     return errno == ENOENT ? TAKEN_VANISHED : TAKEN_OTHER;
-  if (fstatat (dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-    return TAKEN_VANISHED;
-  *owner = st.st_uid;
   /* One whose journal is lost is taken over: it is removed with this run's. */
-  return st.st_uid == geteuid () || geteuid () == 0 || sbx_journals_is_live (&self->journals, id) ? TAKEN_SHARED
-                                                                                                  : TAKEN_FOREIGN;
+  if (*owner == geteuid () || geteuid () == 0)
+    return TAKEN_SHARED;
+  claims = sbx_journals_claims (&self->journals);
+  return g_hash_table_contains (claims, path) ? TAKEN_SHARED : TAKEN_FOREIGN;
 }
 
 static gboolean
@@ -285,13 +281,26 @@ fail_foreign (const char *path, uid_t owner, GError **error)
 
   g_set_error (error, SBX_ERROR, SBX_ERROR_CONFINE,
                _("\"%s\" is held by a sandbox of user %u, which will remove it when it ends\n"
-                 "wait for that, or remove the link if no such sandbox is left"),
+                 "wait for that, or remove the socket if no such sandbox is left"),
                   shown, (guint) owner);
   return FALSE;
 }
 
+/* File systems that invent modes or owners would hide from the next start that the socket is ours. */
 static gboolean
-make_link (SbxPlaceholders *self, const char *text, char *path, GError **error)
+check_made (int dir, const char *path, GError **error)
+{
+  uid_t owner;
+
+  if (is_placeholder (dir, base_name (path), &owner) && owner == geteuid ())
+    return TRUE;
+  int errnum = errno != 0 ? errno : EOPNOTSUPP;
+  (void) unlinkat (dir, base_name (path), 0);
+  return fail_path (error, path, errnum);
+}
+
+static gboolean
+make_node (SbxPlaceholders *self, char *path, GError **error)
 {
   sbx_autofd int passing = -1;
   int dir = open_parent (self, path, &passing);
@@ -302,14 +311,14 @@ make_link (SbxPlaceholders *self, const char *text, char *path, GError **error)
   /* A placeholder that was in the way can vanish before it is looked at; another program may even keep doing this. */
   for (guint attempt = 0; attempt < MAKE_ATTEMPTS; attempt++)
     {
-      if (symlinkat (text, dir, base_name (path)) == 0)
+      if (mknodat (dir, base_name (path), S_IFSOCK, 0) == 0)
         {
           g_ptr_array_add (self->paths, path);
-          return TRUE;
+          return check_made (dir, path, error);
         }
       if (errno != EEXIST)
         return judge_refused (path, errno, error);
-      switch (judge_taken (self, dir, base_name (path), &owner))
+      switch (judge_taken (self, dir, path, &owner))
         {
         case TAKEN_OTHER:
           return TRUE;
@@ -329,8 +338,6 @@ make_link (SbxPlaceholders *self, const char *text, char *path, GError **error)
 static gboolean
 make_all (SbxPlaceholders *self, const char *state_dir, const char *const *paths, GError **error)
 {
-  g_autofree char *text = g_strconcat (SBX_PLACEHOLDER_PREFIX, self->id, NULL);
-
   for (gsize i = 0; paths[i] != NULL; i++)
     {
       /* Somebody made it, this run perhaps, after the plan was: then nothing keeps the sandbox out of it. */
@@ -342,7 +349,7 @@ make_all (SbxPlaceholders *self, const char *state_dir, const char *const *paths
   if (self->journal < 0)
     return FALSE;
   for (guint i = 0; i < self->wanted->len; i++)
-    if (!make_link (self, text, g_ptr_array_index (self->wanted, i), error))
+    if (!make_node (self, g_ptr_array_index (self->wanted, i), error))
       return FALSE;
   return TRUE;
 }
@@ -428,9 +435,9 @@ held_parent (const SbxPlaceholders *self, const char *name)
   return -1;
 }
 
-/* Removes one of this run's links unless a live run claims it, under the name it has now or had at the start. */
+/* Removes one of this run's placeholders unless a live run claims it, under the name it has now or had at the start. */
 static gboolean
-release (const SbxPlaceholders *self, const char *path, GHashTable *claims)
+release (const SbxPlaceholders *self, const char *path, gboolean shared, GHashTable *claims)
 {
   g_autofree char *parent = parent_name (path);
   int dir = held_parent (self, parent);
@@ -438,7 +445,7 @@ release (const SbxPlaceholders *self, const char *path, GHashTable *claims)
   if (g_hash_table_contains (claims, path))
     return TRUE;
   if (dir < 0)
-    return remove_path (path);
+    return remove_path (path, shared);
   if (g_hash_table_size (claims) > 0)
     {
       g_autofree char *now = whereabouts (dir, parent);
@@ -446,7 +453,7 @@ release (const SbxPlaceholders *self, const char *path, GHashTable *claims)
       if (g_hash_table_contains (claims, moved))
         return TRUE;
     }
-  return remove_link (dir, base_name (path));
+  return remove_node (dir, base_name (path), shared);
 }
 
 static void
@@ -454,9 +461,17 @@ release_all (SbxPlaceholders *self)
 {
   g_autoptr (GHashTable) claims = sbx_journals_claims (&self->journals);
   gboolean done = TRUE;
+  guint n_shared = 0;
 
+  /* What was left alone at the start may have become a placeholder since, and been left to this run by another. The paths that
+   * it held all along are some of @wanted, in the same order. */
   for (guint i = 0; i < self->wanted->len; i++)
-    done &= release (self, g_ptr_array_index (self->wanted, i), claims);
+    {
+      const char *path = g_ptr_array_index (self->wanted, i);
+      gboolean shared = n_shared < self->paths->len && g_ptr_array_index (self->paths, n_shared) == path;
+      n_shared += shared ? 1 : 0;
+      done &= release (self, path, shared, claims);
+    }
   if (done)
     sbx_journals_remove (&self->journals, self->id);
 }

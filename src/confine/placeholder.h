@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* placeholder.h - keeps names that are protected and absent from being created: for the length of the run a dangling symbolic
- * link takes the name, so that it looks absent to stat(2), open(2) through it fails, and mount-apply can bind it onto itself.
- * Its text names the reason and this run; a journal in the state directory, written before the links are made, lets the next
- * start remove what a killed run left behind. Two runs at once share a placeholder; the last one out removes it.
- * Adversary: the workspace may be written by other sandboxes while this runs; only links with our own text are ever removed. */
+/* placeholder.h - keeps names that are protected and absent from being created: for the length of the run a socket of mode 000
+ * takes the name (git and most other programs pass sockets over), and mount-apply covers it with a dangling link, so that inside
+ * it looks absent and cannot be made. A journal in the state directory, written before, lets the next start remove what a killed
+ * run left behind. Two runs at once share a placeholder; the last one out removes it.
+ * Adversary: the workspace may be written by other sandboxes while this runs; only sockets of mode 000 are ever removed. */
 #pragma once
 
 #include <glib.h>
 
 G_BEGIN_DECLS
-
-/* Every placeholder's text begins with this; the directory exists inside every sandbox, read-only and empty. */
-#define SBX_PLACEHOLDER_PREFIX "/run/sandbox-session/protected/"
 
 typedef struct _SbxPlaceholders SbxPlaceholders;
 
