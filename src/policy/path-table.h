@@ -4,7 +4,10 @@
  * The state of a path is found by walking down from "/". Reading: the deepest of DENY_READ and ALLOW_READ decides, ALLOW_READ
  * wins at the same path; HIDE is a place whose host objects are not there inside (private tmpfs, a minimal view), re-opened by
  * ALLOW_READ, ALLOW_WRITE, WORKSPACE or VISIBLE at or below it. Writing: denied by any DENY_WRITE or PROTECT at or above the path,
- * by a denial to read, else allowed below WORKSPACE or ALLOW_WRITE (or anywhere, with workspace.enforce = false), else denied. */
+ * by a denial to read, else allowed below WORKSPACE or ALLOW_WRITE (or anywhere, with workspace.enforce = false), else denied.
+ *
+ * A denial or protection whose path does not exist below a writable root takes its first missing component with it: the table has
+ * a DENY_WRITE (or PROTECT) there too, because a placeholder will stand there. The same for a file where a directory is meant. */
 #pragma once
 
 #include "policy/path.h"
@@ -22,7 +25,7 @@ typedef enum
   SBX_RULE_WORKSPACE = 1 << 5,
   SBX_RULE_HIDE = 1 << 6,    /* /tmp, /var/tmp, /run, /dev ...: a private place; "/" in a minimal view */
   SBX_RULE_VISIBLE = 1 << 7, /* platform directories of a minimal view, device nodes */
-  SBX_RULE_SCRATCH = 1 << 8, /* with HIDE: the private place can be written */
+  SBX_RULE_SCRATCH = 1 << 8, /* with HIDE: the private place can be written; with VISIBLE: /proc */
   SBX_RULE_PIN_LINK = 1 << 9,/* a symbolic link that a denial was reached through, in a place that can be written: must stay what it is */
   SBX_N_RULE_KINDS = 10
 } SbxRuleKind;
@@ -44,9 +47,12 @@ typedef struct
   GPtrArray *rules;      /* SbxPathRule*, sorted by sbx_path_compare, paths unique */
   gboolean enforce;      /* mode = enforce */
   gboolean writes_open;  /* workspace.enforce = false */
-  GPtrArray *globs;      /* private to path-table.c: patterns evaluated live */
+  GPtrArray *globs;      /* private to glob-rules.c: denials evaluated live */
   GPtrArray *notes;      /* SbxNote*: dropped and missing entries, hard links, scan budget: for lint and -v */
 } SbxPathTable;
+
+/* The names of the bits, in their order: "deny-read" ... "pin-link": machine words. */
+const char *sbx_rule_kind_name (SbxRuleKind kind);
 
 /* Resolves every path entry of @policy, adds the built-in rules (private places, every place that a policy, a trust record or the
  * state is read from), expands globs and finds nested repositories below the writable roots (policy.md section 5).

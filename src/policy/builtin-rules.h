@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* builtin-rules.h - the rules that hold whatever a policy says: private places, devices, the view, and every place from which
+ * a policy is read. */
+#pragma once
+
+#include "policy/table-builder.h"
+
+G_BEGIN_DECLS
+
+/* The workspace and the writable roots of @builder must be known. */
+void sbx_builtin_rules_add (SbxTableBuilder *builder);
+
+G_END_DECLS

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* glob-rules.h - "glob:" entries: found at start below the workspace and the writable roots (or below their literal beginning),
+ * and, when they deny, judged again for every question, so that files made later are denied by `can` at least.
+ * Private to path-table.c. */
+#pragma once
+
+#include "policy/table-builder.h"
+
+G_BEGIN_DECLS
+
+gboolean sbx_glob_rules_is_entry (const char *text);
+
+/* Takes the entry's pattern. The writable roots of @builder must be known. FALSE: it makes no sense, or needs a home. */
+gboolean sbx_glob_rules_take (SbxTableBuilder *builder, const SbxEntry *entry, SbxRuleKind kind, SbxKey key, GError **error);
+
+/* Walks, and adds a rule for every match of what was taken; a match of allow_write becomes a writable root. Only denials are
+ * kept after that. FALSE when the walk cannot end within its budget. */
+gboolean sbx_glob_rules_expand (SbxTableBuilder *builder, GError **error);
+
+/* The length of the longest (shortest, for a denial to write) part of @path that a denial of @kinds matches; 0: none.
+ * (transfer none) *rule stands for the entry. */
+gsize sbx_glob_rules_match (const GPtrArray *globs, const char *path, guint kinds, const SbxPathRule **rule);
+
+G_END_DECLS

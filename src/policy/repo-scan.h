@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* repo-scan.h - where the git repositories below a directory are. The directory is hostile: links are not followed, the walk
+ * has a budget, and what it finds only ever adds protection. */
+#pragma once
+
+#include <glib.h>
+#include <sys/types.h>
+
+G_BEGIN_DECLS
+
+typedef enum
+{
+  SBX_REPO_TREE,     /* path holds a directory (or link) .git */
+  SBX_REPO_POINTER,  /* path holds a file .git */
+  SBX_REPO_GIT_DIR,  /* path is a git directory itself: bare, or of a submodule */
+  SBX_REPO_WORKTREE, /* path is .git/worktrees/NAME of a repository */
+} SbxRepoKind;
+
+typedef struct
+{
+  SbxRepoKind kind;
+  char *path; /* absolute */
+} SbxRepo;
+
+typedef struct
+{
+  GPtrArray *repos;  /* SbxRepo*, in the byte order of their paths */
+  gboolean complete; /* FALSE: the budget ran out */
+} SbxRepoScan;
+
+#define SBX_REPO_SCAN_MAX_ENTRIES 200000
+#define SBX_REPO_SCAN_MAX_MICROSECONDS (2 * G_USEC_PER_SEC)
+
+/* Walks the tree below @root (canonical), or, if not @deep, looks at its own .git only. (transfer full): NULL if it cannot be read. */
+SbxRepoScan *sbx_repo_scan (const char *root, gboolean deep, guint64 max_entries, gint64 max_microseconds);
+
+/* As a deep scan, but an answer of the last ten minutes, kept below @state_dir (or NULL), is used again, and a new one kept.
+ * Answers are believed only if they are @uid's and nobody else can write them. */
+SbxRepoScan *sbx_repo_scan_cached (const char *root, const char *state_dir, uid_t uid);
+
+void sbx_repo_scan_free (SbxRepoScan *scan);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbxRepoScan, sbx_repo_scan_free)
+
+/* For repo-cache.c and tests. */
+void sbx_repo_scan_add (SbxRepoScan *scan, SbxRepoKind kind, const char *path);
+SbxRepoScan *sbx_repo_scan_new (void);
+
+G_END_DECLS
