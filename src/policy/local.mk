@@ -12,6 +12,7 @@ libpolicy_a_SOURCES = \
 	src/policy/context.h \
 	src/policy/dump.c \
 	src/policy/dump.h \
+	src/policy/git-rules.c \
 	src/policy/git-rules.h \
 	src/policy/glob-rules.c \
 	src/policy/glob-rules.h \
@@ -55,6 +56,7 @@ libpolicy_a_SOURCES = \
 	src/policy/trust.h \
 	src/policy/value.c \
 	src/policy/value.h \
+	src/policy/verdict.c \
 	src/policy/verdict.h \
 	src/policy/workspace.c \
 	src/policy/workspace.h
