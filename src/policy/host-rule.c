@@ -12,7 +12,7 @@
 
 #define DIGITS_MAX 5
 
-/* A decimal number of @length bytes without sign or leading zero. */
+/* A decimal number of @length bytes without sign or leading zero; *number is untouched by what is none. */
 static gboolean
 parse_number (const char *text, gsize length, guint minimum, guint maximum, guint *number)
 {
@@ -26,8 +26,10 @@ parse_number (const char *text, gsize length, guint minimum, guint maximum, guin
         return FALSE;
       value = value * 10 + (guint) (text[i] - '0');
     }
+  if (value < minimum || value > maximum)
+    return FALSE;
   *number = value;
-  return value >= minimum && value <= maximum;
+  return TRUE;
 }
 
 static gboolean
@@ -156,6 +158,11 @@ sbx_host_rule_split (const char *text, char **host, char **ports, char **why)
   const char *end = text[0] == '[' ? strchr (text, ']') : strchr (text, ':');
 
   *host = *ports = NULL;
+  if (strstr (text, "://") != NULL)
+    {
+      *why = g_strdup (_("a rule is HOST or HOST:PORT, not a URL"));
+      return FALSE;
+    }
   if (text[0] == '[' && (end == NULL || (end[1] != '\0' && end[1] != ':')))
     {
       *why = g_strdup (_("after \"[\" an IPv6 address, \"]\" and then nothing or \":PORT\" is expected"));
