@@ -208,6 +208,9 @@ clone_one (SbxMountApply *apply, unsigned int i, SbxFailure *failure)
   int fd = open_below (AT_FDCWD, mount->path);
   int tree;
 
+  /* No placeholder: its directory cannot be written by this user, so the name cannot be made inside either. */
+  if (fd < 0 && errno == ENOENT && mount->kind == SBX_MOUNT_PIN_FILE)
+    return 0;
   if (fd < 0)
     return sbx_fail (failure, SBX_STEP_OPEN, errno, mount->path);
   if (mount->ino != 0 && (fstat (fd, &st) < 0 || st.st_ino != mount->ino || st.st_dev != mount->dev))
@@ -340,9 +343,10 @@ attach_all (SbxMountApply *apply, int base, SbxFailure *failure)
       const SbxMount *mount = mount_at (apply->plan, i);
       int tree = source_of (apply, base, i);
 
+      if (tree < 0 && mount->kind == SBX_MOUNT_PIN_FILE)
+        continue;
       if (tree < 0)
         return sbx_fail (failure, SBX_STEP_CLONE_TREE, errno, mount->path);
-      /* No placeholder: its directory cannot be written by this user, so the name cannot be made inside either. */
       if (attach (tree, apply->root, mount->path) < 0 && !(mount->kind == SBX_MOUNT_ABSENT && errno == ENOENT))
         return sbx_fail (failure, SBX_STEP_MOUNT, errno, mount->path);
       close (tree);

@@ -217,6 +217,13 @@ has_opening (const Builder *b, guint i)
   return FALSE;
 }
 
+/* What covers a placeholder inside; see SBX_PATH_COMMONDIR for the one that has to be read. */
+static SbxMountKind
+absent_kind (const char *path)
+{
+  return g_str_has_suffix (path, "/" SBX_PATH_COMMONDIR) ? SBX_MOUNT_PIN_FILE : SBX_MOUNT_ABSENT;
+}
+
 static void
 add_absent (Builder *b, const Node *node, gboolean in_writable)
 {
@@ -234,7 +241,7 @@ add_absent (Builder *b, const Node *node, gboolean in_writable)
       SbxMount *mount;
 
       add_pins (b, absent->path);
-      mount = add_mount (b, SBX_MOUNT_ABSENT, absent->path, NULL);
+      mount = add_mount (b, absent_kind (absent->path), absent->path, NULL);
       mount->rule = node->rule;
       mount->reason = node->reason;
       mount->is_dir = FALSE;
@@ -346,7 +353,8 @@ is_built_in (const char *path)
 static gboolean
 is_own_place (const Node *node)
 {
-  return (node->rule->kinds & SBX_RULE_HIDE) && (node->state == STATE_SCRATCH || strcmp (node->rule->path, "/dev") == 0);
+  return (node->rule->kinds & SBX_RULE_HIDE)
+         && (node->state == STATE_SCRATCH || strcmp (node->rule->path, "/dev") == 0);
 }
 
 static void
@@ -520,6 +528,7 @@ sbx_mount_kind_name (SbxMountKind kind)
     [SBX_MOUNT_PIN_LINK] = "pin link", [SBX_MOUNT_MASK_DIR] = "mask dir", [SBX_MOUNT_MASK_FILE] = "mask file",
     [SBX_MOUNT_SKELETON] = "skeleton", [SBX_MOUNT_PRIVATE] = "private",   [SBX_MOUNT_EMPTY] = "empty",
     [SBX_MOUNT_DEVICES] = "devices",   [SBX_MOUNT_DEVICE] = "device",     [SBX_MOUNT_ABSENT] = "absent",
+    [SBX_MOUNT_PIN_FILE] = "absent",
   };
 
   return names[kind];

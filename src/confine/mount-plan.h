@@ -14,6 +14,7 @@ typedef enum
   SBX_MOUNT_PIN,       /* a directory above something protected, bound onto itself: cannot be renamed or removed */
   SBX_MOUNT_PIN_LINK,  /* a symbolic link bound onto itself, read-only */
   SBX_MOUNT_ABSENT,    /* a dangling link over a placeholder: the name looks absent, and cannot be made */
+  SBX_MOUNT_PIN_FILE,  /* a placeholder that has to be read, bound onto itself, read-only */
   SBX_MOUNT_MASK_DIR,  /* empty directory that cannot be listed */
   SBX_MOUNT_MASK_FILE, /* regular file of mode 000 */
   SBX_MOUNT_SKELETON,  /* a masked directory with the way to what is re-opened below it */

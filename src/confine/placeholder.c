@@ -69,8 +69,7 @@ parent_name (const char *path)
   return length == 0 ? g_strdup ("/") : g_strndup (path, length);
 }
 
-/* A socket of mode 000: nobody can connect to it, nobody makes one for any other purpose. FALSE with errno 0 if @name is
- * something else. */
+/* See sbx_path_is_placeholder: nobody makes such a thing for any other purpose. FALSE with errno 0 if @name is something else. */
 static gboolean
 is_placeholder (int dir, const char *name, uid_t *owner)
 {
@@ -80,7 +79,7 @@ is_placeholder (int dir, const char *name, uid_t *owner)
     return FALSE;
   errno = 0;
   *owner = st.st_uid;
-  return S_ISSOCK (st.st_mode) && (st.st_mode & 07777) == 0;
+  return sbx_path_is_placeholder (name, &st);
 }
 
 /* --- removing ----------------------------------------------------------------------------------------------- */
@@ -299,6 +298,26 @@ check_made (int dir, const char *path, GError **error)
   return fail_path (error, path, errnum);
 }
 
+/* The file appears whole or not at all: git outside may look at any time. */
+static gboolean
+make_commondir (int dir, const char *name)
+{
+  sbx_autofd int fd = openat (dir, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0400);
+  g_autofree char *link = NULL;
+
+  if (fd < 0 || !sbx_fd_write_all (fd, SBX_PATH_COMMONDIR_TEXT, strlen (SBX_PATH_COMMONDIR_TEXT))
+      || fchmod (fd, 0400) < 0)
+    return FALSE;
+  link = g_strdup_printf ("/proc/self/fd/%d", fd);
+  return linkat (AT_FDCWD, link, dir, name, AT_SYMLINK_FOLLOW) == 0;
+}
+
+static gboolean
+take_name (int dir, const char *name)
+{
+  return strcmp (name, SBX_PATH_COMMONDIR) == 0 ? make_commondir (dir, name) : mknodat (dir, name, S_IFSOCK, 0) == 0;
+}
+
 static gboolean
 make_node (SbxPlaceholders *self, char *path, GError **error)
 {
@@ -311,7 +330,7 @@ make_node (SbxPlaceholders *self, char *path, GError **error)
   /* A placeholder that was in the way can vanish before it is looked at; another program may even keep doing this. */
   for (guint attempt = 0; attempt < MAKE_ATTEMPTS; attempt++)
     {
-      if (mknodat (dir, base_name (path), S_IFSOCK, 0) == 0)
+      if (take_name (dir, base_name (path)))
         {
           g_ptr_array_add (self->paths, path);
           return check_made (dir, path, error);

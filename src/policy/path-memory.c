@@ -185,11 +185,15 @@ node_read_link (SbxResolver *resolver, SbxPathNode *node, const char *path)
     node->type = SBX_PATH_MISSING;
 }
 
-/* See SBX_PATH_PLACEHOLDER. */
-static gboolean
-is_placeholder (const struct stat *st)
+gboolean
+sbx_path_is_placeholder (const char *path, const struct stat *st)
 {
-  return S_ISSOCK (st->st_mode) && (st->st_mode & 07777) == 0 && st->st_uid == getuid ();
+  const char *slash = strrchr (path, '/');
+
+  if (S_ISREG (st->st_mode))
+    return (st->st_mode & 07777) == 0400 && st->st_size == strlen (SBX_PATH_COMMONDIR_TEXT)
+           && strcmp (slash != NULL ? slash + 1 : path, SBX_PATH_COMMONDIR) == 0;
+  return S_ISSOCK (st->st_mode) && (st->st_mode & 07777) == 0;
 }
 
 const SbxPathNode *
@@ -210,7 +214,7 @@ sbx_resolver_look (SbxResolver *resolver, const char *path)
       node.ino = st.st_ino;
       node.owner = st.st_uid;
       node.links = st.st_nlink;
-      if (is_placeholder (&st))
+      if (st.st_uid == getuid () && sbx_path_is_placeholder (path, &st))
         node.type = SBX_PATH_MISSING;
       else if (node.type == SBX_PATH_LINK)
         node_read_link (resolver, &node, path);

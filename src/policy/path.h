@@ -12,6 +12,14 @@ G_BEGIN_DECLS
  * caller's, inside a symbolic link whose text begins so. It is no object of the user's: it counts as SBX_PATH_MISSING. */
 #define SBX_PATH_PLACEHOLDER "/run/sandbox-session/protected/"
 
+/* git asks lstat(2) whether there is a "commondir" in its directory, and reads it: neither a socket nor a link looks absent
+ * to it. The placeholder of that name is a file of mode 400 that says what its absence says: this directory itself. */
+#define SBX_PATH_COMMONDIR "commondir"
+#define SBX_PATH_COMMONDIR_TEXT ".\n"
+
+/* TRUE if what lstat(2) said of @path (or of a last component) has the marks of a placeholder, whoever owns it. */
+gboolean sbx_path_is_placeholder (const char *path, const struct stat *st);
+
 typedef enum
 {
   SBX_PATH_MISSING, /* does not exist (or a component before it does not) */
