@@ -8,14 +8,21 @@ LDADD = $(FLOOR_LIBS) $(CHECK_LIBS) $(GLIB_LIBS) $(LIBCONFIG_LIBS)
 UNIT_TESTS = \
 	tests/unit/test-check-options \
 	tests/unit/test-connect-gate \
+	tests/unit/test-environ \
 	tests/unit/test-fd \
 	tests/unit/test-glob \
 	tests/unit/test-hostname \
 	tests/unit/test-keyword \
+	tests/unit/test-landlock \
 	tests/unit/test-loader \
 	tests/unit/test-log \
+	tests/unit/test-mount-plan \
+	tests/unit/test-options \
 	tests/unit/test-placeholder \
 	tests/unit/test-probe \
+	tests/unit/test-seccomp \
+	tests/unit/test-session \
+	tests/unit/test-source \
 	tests/unit/test-text \
 	tests/unit/test-trust
 
@@ -27,6 +34,7 @@ endif
 # Files of a program that a unit test looks into: a program is no library.
 tests_unit_test_check_options_SOURCES = tests/unit/test-check-options.c \
 	src/check/options.c src/check/questions.c
+tests_unit_test_options_SOURCES = tests/unit/test-options.c src/run/options.c
 
 # Of the tree itself, its manuals and the policy that it ships.
 SOURCE_TESTS = \

@@ -492,7 +492,6 @@ START_TEST (odd_things_among_the_journals)
   g_autofree char *link = below (state, "placeholders/00000000000000f3");
   g_autofree char *torn = below (state, "placeholders/00000000000000f4");
   g_autofree char *other = below (state, "placeholders/README");
-  g_autofree char *text = g_strdup_printf ("relative/a%c%s%c%s", '\0', a, '\0', a);
   gsize length = strlen ("relative/a") + 1 + strlen (a) + 1 + strlen (a) - 1;
   g_autofree char *torn_text = g_malloc (length);
   g_autoptr (GError) error = NULL;
