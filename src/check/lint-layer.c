@@ -61,9 +61,33 @@ judge_sockets (const SbxLayer *layer, SbxFindings *findings)
     }
 }
 
+/* A denial by pattern looks as if it held for whatever comes to match it. */
+static void
+judge_patterns (const SbxLayer *layer, SbxFindings *findings)
+{
+  static const SbxKey keys[] = { SBX_KEY_DENY_READ, SBX_KEY_DENY_WRITE, SBX_KEY_PROTECT };
+
+  for (guint k = 0; k < G_N_ELEMENTS (keys); k++)
+    {
+      const GPtrArray *entries = entries_of (layer, keys[k]);
+
+      for (guint i = 0; i < entries->len; i++)
+        {
+          const SbxEntry *entry = g_ptr_array_index (entries, i);
+          g_autofree char *shown = sbx_text_escape (entry->text);
+
+          if (g_str_has_prefix (entry->text, "glob:"))
+            sbx_findings_addf (findings, SBX_FINDING_NOTE, &entry->origin,
+                               _("\"%s\" covers what is there when the command starts, not what is made later"),
+                                  shown);
+        }
+    }
+}
+
 void
 sbx_lint_layer (const SbxLayer *layer, SbxFindings *findings)
 {
   judge_hosts (layer, findings);
   judge_sockets (layer, findings);
+  judge_patterns (layer, findings);
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BUFFER (64 * 1024)
+#define BUFFER (256 * 1024) /* what is at hand at once is answered from one look at the directories */
 
 struct _SbxQuestions
 {
