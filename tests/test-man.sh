@@ -24,9 +24,9 @@ skip () # NAME, reason
   echo "ok $number - $1 # SKIP $2"
 }
 
-# One line a row: the keyword, a blank, the row's text.
-rows=$(sed -e 's/^  \[SBX_KEY_[A-Z_]*\] = { "\([a-z_.]*\)"/@\1/' src/policy/keyword.c |
-  awk '/^@/ { on = 1; printf "%s ", $0 } on && !/^@/ { printf "%s ", $0 } on && /},$/ { print ""; on = 0 }' | sed -n 's/^@\([a-z_.]*\),/\1 /p')
+# One line a row: the keyword, a blank, the row's text, however it is broken into lines there.
+rows=$(tr -s ' \n' '  ' <src/policy/keyword.c | sed -e 's/( /(/g' -e 's/" "//g' -e 's/ \[SBX_KEY_[A-Z_]*\] = { *"/\
+@/g' | sed -n -e 's/ };.*//' -e 's/^@\([a-z_.]*\)",/\1 /p')
 keywords=$(printf '%s\n' "$rows" | cut -d' ' -f1 | sort)
 
 # The keywords that the page explains: ".TP", then the whole dotted name alone, in the part of the page that is about keywords.

@@ -22,6 +22,9 @@ dir=$(mktemp -d "$SBX_BUILDDIR/vendor-XXXXXX") || exit 1
 trap 'rm -rf "$dir"' EXIT
 trap 'exit 1' HUP INT TERM
 mkdir -p "$dir/root/usr/lib" "$dir/root/etc/sandbox/sandbox.conf.d" "$dir/home/ws/.git/hooks"
+# An allowance of what is not there has no effect, and a protected name that is not there cannot become a directory.
+mkdir -p "$dir/home/ws/.claude" "$dir/home/.ssh"
+echo x >"$dir/home/.ssh/known_hosts"
 cp -R etc/vendor "$dir/root/usr/lib/sandbox"
 chmod -R go-w "$dir/root"
 HOME=$(cd "$dir/home" && pwd -P)
@@ -121,7 +124,7 @@ report "what runs later cannot be written in the workspace" "$(not_answered writ
 .git/config
 .git/config.worktree
 .git/commondir
-HEAD
+refs/heads/main
 .envrc
 .vscode/tasks.json
 .idea/workspace.xml
