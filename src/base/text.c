@@ -112,8 +112,10 @@ void
 sbx_text_append_conf (GString *out, const char *text)
 {
   g_string_append_c (out, '"');
-  for (; *text != '\0'; text++)
+  while (*text != '\0')
     {
+      gunichar c = 0;
+      gsize size = decode (text, &c);
       guchar byte = (guchar) *text;
 
       if (byte == '"' || byte == '\\')
@@ -122,10 +124,11 @@ sbx_text_append_conf (GString *out, const char *text)
         g_string_append (out, "\\n");
       else if (byte == '\t')
         g_string_append (out, "\\t");
-      else if (byte < 0x20 || byte == 0x7f)
-        g_string_append_printf (out, "\\x%02X", byte);
+      else if (size == 0 || byte < 0x20 || byte == 0x7f)
+        g_string_append_printf (out, "\\x%02X", byte); /* the file must stay valid UTF-8 */
       else
-        g_string_append_c (out, (char) byte);
+        g_string_append_len (out, text, (gssize) size);
+      text += MAX (size, 1);
     }
   g_string_append_c (out, '"');
 }

@@ -165,7 +165,7 @@ take_over (Frame *frame, Frame *inner, gboolean substack)
 static gboolean
 check_chain (SbxStack *stack, const SbxEntry *entry, const SbxSource *target, const Chain *chain, GError **error)
 {
-  guint depth = 1;
+  guint depth = 0;
 
   for (const Chain *c = chain; c != NULL; c = c->up, depth++)
     if (c->source == target)

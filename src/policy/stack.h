@@ -7,7 +7,7 @@
 
 G_BEGIN_DECLS
 
-#define SBX_STACK_MAX_DEPTH 16
+#define SBX_STACK_MAX_DEPTH 16   /* files, each named by the stack of the one before it, below a base or service file */
 #define SBX_STACK_MAX_FILES 1024 /* files that one command's stacks may pull in, counted each time */
 
 typedef struct _SbxStack SbxStack;
