@@ -385,7 +385,6 @@ def lint_files(t):
 @test("the shipped policy is clean", root=True)
 def vendor(t):
     with t.box(vendor=True) as b:
-        os.unlink(b.root + "/etc/sandbox/sandbox.conf")
         r = b.check("lint", "--strict", "--quiet")
         t.exit(r, 0, "lint --strict")
         t.eq(r.out, "", "nothing to say")
@@ -433,6 +432,11 @@ def inside(t):
         t.eq(r.out, "", "forged: no id")
         t.ok("SANDBOXED" in r.err, "forged: a warning", r)
         t.eq(json.loads(b.check("inside", "--json").out), {"inside": False}, "in JSON")
+        r = b.sh("cat /run/sandbox-session/id; echo; env -u SANDBOXED -u SANDBOX_BACKEND sandbox-policy-check inside")
+        t.exit(r, 0, "truly inside, markers removed")
+        t.ok(len(set(r.out.split())) == 1 and len(r.out.split()) == 2, "the id is the session's", r)
+        r = b.sh("sandbox-policy-check inside --json")
+        t.eq(json.loads(r.out)["inside"], True, "truly inside, in JSON")
 
 
 @test("nothing is read from descriptors that are closed, nothing of the caller's home is written")
