@@ -47,7 +47,8 @@ static const char *const userns_words[] = { "deny", "allow", NULL };
 static const SbxKeyword keywords[SBX_N_KEYS] = {
   [SBX_KEY_VERSION] = { "version", OF_FILE (SBX_TYPE_INT), .minimum = 1, .maximum = 1, .fallback = 1,
     .summary = N_("version of the grammar") },
-  [SBX_KEY_MODE] = { "mode", ENUM (mode_words, SBX_MODE_ENFORCE),
+  [SBX_KEY_MODE] = { "mode", .type = SBX_TYPE_ENUM, .combine = SBX_COMBINE_REPLACE, .project = SBX_PROJECT_NEVER,
+    .levels = IN_ALL, .grants = TRUE, .words = mode_words, .fallback = SBX_MODE_ENFORCE,
     .summary = N_("whether anything is enforced") },
   [SBX_KEY_LOCK] = { "lock", .type = SBX_TYPE_STRINGS, .combine = SBX_COMBINE_UNITE, .project = SBX_PROJECT_FORBIDDEN, .levels = IN_TRUSTED,
     .summary = N_("keywords and groups that less trusted levels cannot loosen") },
@@ -79,7 +80,7 @@ static const SbxKeyword keywords[SBX_N_KEYS] = {
     .summary = N_("devices besides the minimal set") },
   [SBX_KEY_SCAN] = { "filesystem.scan", ENUM (scan_words, SBX_SCAN_CACHED),
     .summary = N_("how nested repositories are found") },
-  [SBX_KEY_NET_MODE] = { "netwo" "rk." "mode", ENUM (net_words, SBX_NET_DENY),
+  [SBX_KEY_NET_MODE] = { "network.mode", ENUM (net_words, SBX_NET_DENY),
     .summary = N_("how much of the network is reached") },
   [SBX_KEY_NET_ALLOW] = { "network.allow", WIDENS (SBX_TYPE_HOSTS),
     .summary = N_("hosts that can be reached") },

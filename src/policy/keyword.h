@@ -35,7 +35,8 @@ typedef enum
 typedef enum
 {
   SBX_PROJECT_ADD,       /* entries only narrow: they are added */
-  SBX_PROJECT_STRICTER,  /* the stricter of the two values holds */
+  SBX_PROJECT_STRICTER,  /* the stricter of the two values holds; the looser is a request */
+  SBX_PROJECT_NEVER,     /* as STRICTER, and trust does not change that: a repository never switches the sandbox off */
   SBX_PROJECT_REQUEST,   /* would widen: left out, listed by `requests` */
   SBX_PROJECT_FORBIDDEN, /* an error in a project file */
   SBX_PROJECT_FILE,      /* belongs to the file itself */

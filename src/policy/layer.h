@@ -19,6 +19,7 @@ typedef struct
 {
   SbxLevel level;
   const char *file; /* interned path as shown in messages */
+  gboolean project; /* a project asked for it, also where its word counts as the user's */
   SbxValue values[SBX_N_KEYS];
 } SbxLayer;
 

@@ -15,6 +15,7 @@ typedef struct
 {
   SbxPolicy *policy;
   SbxLevel level;             /* being merged */
+  const SbxLayer *layer;      /* likewise */
   gint64 numbers[SBX_N_KEYS]; /* of locked scalars: the value when the lock was set */
   char *texts[SBX_N_KEYS];
   GPtrArray *locks; /* SbxEntry* of this level, borrowed from the policy: in force from the next level on */
@@ -24,6 +25,13 @@ static gboolean
 is_project (const Merge *merge)
 {
   return merge->level == SBX_LEVEL_PROJECT;
+}
+
+/* Whether a value of @key can only narrow here: an untrusted project's, and some also of a trusted one. */
+static gboolean
+only_narrows (const Merge *merge, SbxKey key)
+{
+  return is_project (merge) || (merge->layer->project && sbx_keyword (key)->project == SBX_PROJECT_NEVER);
 }
 
 static SbxPolicy *
@@ -96,13 +104,13 @@ merge_scalar (Merge *merge, SbxKey key, const SbxValue *value, GError **error)
   SbxValue *held = &merge->policy->values[key];
   g_autofree char *shown = NULL;
 
-  if (is_project (merge))
+  if (only_narrows (merge, key))
     {
       gboolean same = value->number == held->number && g_strcmp0 (value->text, held->text) == 0;
       shown = sbx_value_show (key, value);
       if (same)
         return TRUE;
-      if (sbx_keyword (key)->project == SBX_PROJECT_STRICTER
+      if (sbx_keyword (key)->project != SBX_PROJECT_FORBIDDEN
           && sbx_keyword_is_stricter_or_equal (key, value->number, value->text, held->number, held->text))
         replace_scalar (held, value);
       else
@@ -243,6 +251,7 @@ merge_list (Merge *merge, SbxKey key, const SbxValue *value, GError **error)
 static gboolean
 merge_layer (Merge *merge, const SbxLayer *layer, GError **error)
 {
+  merge->layer = layer;
   for (int key = 0; key < SBX_N_KEYS; key++)
     {
       const SbxValue *value = &layer->values[key];

@@ -21,6 +21,7 @@ struct _SbxStack
   GHashTable *parsed; /* "LEVEL FILE" to SbxLayer; owns */
   GPtrArray *layers;
   guint n_files;
+  gboolean project; /* what is added now, a project asked for */
 };
 
 /* One stack as its control words see it. An included file shares its includer's; every other file has its own. */
@@ -89,15 +90,17 @@ get_facts (SbxStack *stack)
 const SbxLayer *
 sbx_stack_parse (SbxStack *stack, const SbxSource *source, SbxLevel level, GError **error)
 {
-  g_autofree char *key = g_strdup_printf ("%u %s", (guint) level, source->file);
+  g_autofree char *key = g_strdup_printf ("%u%c %s", (guint) level, stack->project ? 'p' : '-', source->file);
   SbxLoaderInput input = { source->text, source->length, source->file, source->level, level };
   SbxLayer *layer = g_hash_table_lookup (stack->parsed, key);
 
   if (layer != NULL)
     return layer;
   layer = sbx_loader_parse (&input, NULL, error);
-  if (layer != NULL)
-    g_hash_table_insert (stack->parsed, g_steal_pointer (&key), layer);
+  if (layer == NULL)
+    return NULL;
+  layer->project = stack->project;
+  g_hash_table_insert (stack->parsed, g_steal_pointer (&key), layer);
   return layer;
 }
 
@@ -305,6 +308,7 @@ sbx_stack_add_level (SbxStack *stack, SbxLevel home, SbxLevel level, GError **er
   g_autoptr (GPtrArray) drop_ins = NULL;
   gboolean found = FALSE;
 
+  stack->project = home == SBX_LEVEL_PROJECT;
   if (!add_named (stack, home, level, "sandbox.conf", &found, error))
     return FALSE;
   drop_ins = sbx_sources_drop_ins (stack->sources, home, error);

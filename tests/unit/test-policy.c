@@ -562,6 +562,25 @@ START_TEST (a_project_cannot_borrow_grants)
 }
 END_TEST
 
+/* Not even approved, and not by way of a fragment of the user's. */
+START_TEST (a_trusted_project_never_disables)
+{
+  g_autoptr (SbxTrust) trust = NULL;
+  g_autoptr (SbxPolicy) p = NULL;
+
+  fixture_put (f.context.user_dir, "policy.d/off.conf", "mode = \"disabled\";");
+  fixture_put (f.context.project_dir, "sandbox.conf",
+               "mode = \"disabled\"; stack = ( { control = \"include\"; policy = \"off\"; } ); filesystem : { tmp = "
+               "\"host\"; };");
+  trust = sbx_trust_record (&f.context, NULL);
+  ck_assert_ptr_nonnull (trust);
+  p = load (NULL);
+  ck_assert_int_eq (sbx_policy_number (p, SBX_KEY_TMP), SBX_TMP_HOST);
+  ck_assert_int_eq (sbx_policy_number (p, SBX_KEY_MODE), SBX_MODE_ENFORCE);
+  ck_assert_uint_eq (p->requests->len, 2);
+}
+END_TEST
+
 START_TEST (trust_lifts_and_ends)
 {
   g_autoptr (SbxTrust) trust = NULL;
@@ -625,6 +644,7 @@ main (void)
   tcase_add_loop_test (trees, a_broken_file_stops_everything, 0, G_N_ELEMENTS (places));
   tcase_add_test (trees, no_project_is_read_without_one);
   tcase_add_test (trees, a_project_cannot_borrow_grants);
+  tcase_add_test (trees, a_trusted_project_never_disables);
   tcase_add_test (trees, trust_lifts_and_ends);
   suite_add_tcase (suite, trees);
 
