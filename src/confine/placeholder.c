@@ -38,6 +38,8 @@ struct _SbxPlaceholders
   SbxJournals journals;
   char id[SBX_SESSION_ID_LENGTH + 1];
   int journal;        /* -1: no journal was needed */
+  char model[32];     /* name of the node in the state directory that placeholders are links to */
+  gboolean links;     /* they can be, as far as is known */
   GPtrArray *wanted;  /* char*: what the journal lists */
   GPtrArray *paths;   /* char* of @wanted, NULL-terminated */
   GPtrArray *parents; /* Parent* */
@@ -80,6 +82,26 @@ is_placeholder (int dir, const char *name, uid_t *owner)
   errno = 0;
   *owner = st.st_uid;
   return sbx_path_is_placeholder (name, &st);
+}
+
+/* --- the model ---------------------------------------------------------------------------------------------- */
+
+/* All placeholders of a user are links to one node in the state directory where that is on the same file system: a link costs a
+ * tenth of an inode, and inodes that were removed a moment ago make the next one costlier. Whoever changes the node's mode
+ * through one of its names ("chmod -R" outside) has changed all of them; that is mended here. FALSE if there can be none. */
+static gboolean
+prepare_model (SbxPlaceholders *self)
+{
+  int dir = self->journals.dir;
+  struct stat st;
+
+  g_snprintf (self->model, sizeof self->model, "node.%u", (guint) geteuid ());
+  if (fstatat (dir, self->model, &st, AT_SYMLINK_NOFOLLOW) < 0
+      && (mknodat (dir, self->model, S_IFSOCK, 0) < 0 || fstatat (dir, self->model, &st, AT_SYMLINK_NOFOLLOW) < 0))
+    return FALSE;
+  if (!S_ISSOCK (st.st_mode) || st.st_uid != geteuid ())
+    return FALSE;
+  return (st.st_mode & 07777) == 0 || fchmodat (dir, self->model, 0, 0) == 0;
 }
 
 /* --- removing ----------------------------------------------------------------------------------------------- */
@@ -298,24 +320,49 @@ check_made (int dir, const char *path, GError **error)
   return fail_path (error, path, errnum);
 }
 
+static gboolean
+fill_commondir (int fd)
+{
+  return sbx_fd_write_all (fd, SBX_PATH_COMMONDIR_TEXT, strlen (SBX_PATH_COMMONDIR_TEXT)) && fchmod (fd, 0400) == 0;
+}
+
+/* As make_commondir, on a file system that has no files without a name (NFS, older overlays). */
+static gboolean
+make_commondir_through (int dir, const char *name, const char *passing_name)
+{
+  sbx_autofd int fd = openat (dir, passing_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+  if (fd < 0)
+    return FALSE;
+  gboolean ok = fill_commondir (fd) && linkat (dir, passing_name, dir, name, 0) == 0;
+  int saved = errno;
+  (void) unlinkat (dir, passing_name, 0);
+  errno = saved;
+  return ok;
+}
+
 /* The file appears whole or not at all: git outside may look at any time. */
 static gboolean
-make_commondir (int dir, const char *name)
+make_commondir (const SbxPlaceholders *self, int dir, const char *name)
 {
   sbx_autofd int fd = openat (dir, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0400);
-  g_autofree char *link = NULL;
 
-  if (fd < 0 || !sbx_fd_write_all (fd, SBX_PATH_COMMONDIR_TEXT, strlen (SBX_PATH_COMMONDIR_TEXT))
-      || fchmod (fd, 0400) < 0)
+  if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR))
+    {
+      g_autofree char *passing_name = g_strconcat (name, ".", self->id, NULL);
+      return make_commondir_through (dir, name, passing_name);
+    }
+  if (fd < 0 || !fill_commondir (fd))
     return FALSE;
-  link = g_strdup_printf ("/proc/self/fd/%d", fd);
+  g_autofree char *link = g_strdup_printf ("/proc/self/fd/%d", fd);
   return linkat (AT_FDCWD, link, dir, name, AT_SYMLINK_FOLLOW) == 0;
 }
 
 static gboolean
-take_name (int dir, const char *name)
+take_name (const SbxPlaceholders *self, int dir, const char *name)
 {
-  return strcmp (name, SBX_PATH_COMMONDIR) == 0 ? make_commondir (dir, name) : mknodat (dir, name, S_IFSOCK, 0) == 0;
+  return strcmp (name, SBX_PATH_COMMONDIR) == 0 ? make_commondir (self, dir, name)
+                                                : mknodat (dir, name, S_IFSOCK, 0) == 0;
 }
 
 static gboolean
@@ -330,7 +377,7 @@ make_node (SbxPlaceholders *self, char *path, GError **error)
   /* A placeholder that was in the way can vanish before it is looked at; another program may even keep doing this. */
   for (guint attempt = 0; attempt < MAKE_ATTEMPTS; attempt++)
     {
-      if (take_name (dir, base_name (path)))
+      if (take_name (self, dir, base_name (path)))
         {
           g_ptr_array_add (self->paths, path);
           return check_made (dir, path, error);
@@ -367,6 +414,7 @@ make_all (SbxPlaceholders *self, const char *state_dir, const char *const *paths
   self->journal = sbx_journals_add (&self->journals, self->id, paths, error);
   if (self->journal < 0)
     return FALSE;
+  self->links = prepare_model (self);
   for (guint i = 0; i < self->wanted->len; i++)
     if (!make_node (self, g_ptr_array_index (self->wanted, i), error))
       return FALSE;
@@ -481,6 +529,9 @@ release_all (SbxPlaceholders *self)
   g_autoptr (GHashTable) claims = sbx_journals_claims (&self->journals);
   gboolean done = TRUE;
   guint n_shared = 0;
+
+  if (self->links)
+    (void) prepare_model (self);
 
   /* What was left alone at the start may have become a placeholder since, and been left to this run by another. The paths that
    * it held all along are some of @wanted, in the same order. */

@@ -271,8 +271,7 @@ END_TEST
 START_TEST (what_takes_the_name_meanwhile_stays)
 {
   static const char *const shells[] = { "rm \"$name\"; echo x > \"$name\"", "rm \"$name\"; mkdir \"$name\"",
-                                        "rm \"$name\"; ln -s x \"$name\"", "rm \"$name\"; mkfifo -m 0 \"$name\"",
-                                        "chmod 600 \"$name\"" };
+                                        "rm \"$name\"; ln -s x \"$name\"", "rm \"$name\"; mkfifo -m 0 \"$name\"" };
   g_autofree char *a = below (ws, "a");
   SbxPlaceholders *made = make (a, NULL);
   g_autofree char *command = g_strdup_printf ("name='%s'; %s", a, shells[_i]);
@@ -281,6 +280,26 @@ START_TEST (what_takes_the_name_meanwhile_stays)
   sbx_placeholders_free (made);
   ck_assert (is_there (a));
   ck_assert_uint_eq (count_journals (), 0);
+}
+END_TEST
+
+/* "chmod -R" outside, during a run: through one of its names it changes the node that all placeholders are links to. */
+START_TEST (changed_modes_are_mended)
+{
+  g_autofree char *a = below (ws, "a");
+  g_autofree char *b = below (ws, "b");
+  SbxPlaceholders *made = make (a, b);
+
+  ck_assert_int_eq (chmod (a, 0600), 0);
+  sbx_placeholders_free (made);
+  ck_assert (!is_there (a) && !is_there (b));
+  made = make (a, NULL);
+  ck_assert_int_eq (chmod (a, 0755), 0);
+  SbxPlaceholders *other = make (b, NULL);
+  ck_assert (is_there (b));
+  sbx_placeholders_free (other);
+  sbx_placeholders_free (made);
+  ck_assert (!is_there (a) && !is_there (b));
 }
 END_TEST
 
@@ -527,6 +546,7 @@ START_TEST (own_closed_directory_is_refused)
   expect_failure (a, "directory is yours");
   ck_assert_int_eq (chmod (dir, 0), 0);
   expect_failure (b, "directory is yours");
+  ck_assert_int_eq (chmod (dir, 0755), 0);
 }
 END_TEST
 
@@ -738,6 +758,62 @@ START_TEST (opening_strictly)
 }
 END_TEST
 
+/* --- the name that git reads -------------------------------------------------------------------------------- */
+
+/* Makes openat(2) refuse files without a name. */
+static void
+forbid_unnamed_files (void)
+{
+  struct sock_filter code[] = {
+    BPF_STMT (BPF_LD | BPF_W | BPF_ABS, offsetof (struct seccomp_data, nr)),
+    BPF_JUMP (BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 3),
+    BPF_STMT (BPF_LD | BPF_W | BPF_ABS, offsetof (struct seccomp_data, args[2])),
+    BPF_JUMP (BPF_JMP | BPF_JSET | BPF_K, O_TMPFILE & ~O_DIRECTORY, 0, 1),
+    BPF_STMT (BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EOPNOTSUPP),
+    BPF_STMT (BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog program = { G_N_ELEMENTS (code), code };
+
+  ck_assert_int_eq (prctl (PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+  ck_assert_int_eq (prctl (PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+}
+
+START_TEST (commondir_is_a_file)
+{
+  g_autofree char *path = below (ws, "commondir");
+  g_autofree char *text = NULL;
+  g_autoptr (GError) error = NULL;
+  struct stat st;
+
+  if (_i == 1)
+    forbid_unnamed_files ();
+  SbxPlaceholders *first = make (path, NULL);
+  SbxPlaceholders *second = make (path, NULL);
+  ck_assert (g_file_get_contents (path, &text, NULL, NULL));
+  ck_assert_str_eq (text, ".\n");
+  ck_assert_int_eq (lstat (path, &st), 0);
+  ck_assert_uint_eq (st.st_mode, S_IFREG | 0400);
+  ck_assert_uint_eq (st.st_nlink, 1);
+  ck_assert_str_eq (sbx_placeholders_paths (second)[0], path);
+  sbx_placeholders_free (first);
+  ck_assert (is_there (path));
+  sbx_placeholders_free (second);
+  ck_assert (!is_there (path));
+
+  die_with (path, NULL, SIGKILL);
+  ck_assert (is_there (path));
+  ck_assert (sbx_placeholders_recover (state, &error));
+  ck_assert (!is_there (path));
+
+  /* The user's own, however alike. */
+  ck_assert (g_file_set_contents (path, ".\n", -1, NULL));
+  first = make (path, NULL);
+  ck_assert_ptr_null (sbx_placeholders_paths (first)[0]);
+  sbx_placeholders_free (first);
+  ck_assert (is_there (path));
+}
+END_TEST
+
 /* --- many at once ------------------------------------------------------------------------------------------- */
 
 #define N_PROCESSES 20
@@ -826,7 +902,8 @@ main (void)
   tcase_add_test (tcase, no_home_is_an_error);
   tcase_add_test (tcase, state_directory_is_private);
   tcase_add_test (tcase, names_that_exist_are_left_alone);
-  tcase_add_loop_test (tcase, what_takes_the_name_meanwhile_stays, 0, 5);
+  tcase_add_loop_test (tcase, what_takes_the_name_meanwhile_stays, 0, 4);
+  tcase_add_test (tcase, changed_modes_are_mended);
   tcase_add_test (tcase, killed_run_is_cleaned_up_after);
   tcase_add_test (tcase, the_next_run_cleans_up_too);
   tcase_add_test (tcase, shared_by_two_runs);
@@ -840,6 +917,7 @@ main (void)
   tcase_add_test (tcase, odd_things_among_the_journals);
   tcase_add_test (tcase, state_below_the_absent_name);
   tcase_add_loop_test (tcase, opening_strictly, 0, 3);
+  tcase_add_loop_test (tcase, commondir_is_a_file, 0, 2);
   tcase_add_test (tcase, many_at_once_and_some_killed);
   suite_add_tcase (suite, tcase);
   if (is_mighty ())
