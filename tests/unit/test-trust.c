@@ -261,6 +261,18 @@ START_TEST (odd_objects_cannot_be_approved)
 }
 END_TEST
 
+START_TEST (nothing_is_made_in_the_home_of_another)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *state = at ("state");
+
+  context.uid = getuid () + 1;
+  ck_assert_ptr_null (sbx_trust_record (&context, &error));
+  ck_assert (g_error_matches (error, SBX_ERROR, SBX_ERROR_POLICY));
+  ck_assert (!g_file_test (state, G_FILE_TEST_EXISTS));
+}
+END_TEST
+
 START_TEST (without_a_place_there_is_no_trust)
 {
   g_autoptr (GError) error = NULL;
@@ -290,6 +302,7 @@ main (void)
   tcase_add_test (tcase, names_cannot_forge_lines);
   tcase_add_test (tcase, a_record_of_others_is_an_error);
   tcase_add_test (tcase, odd_objects_cannot_be_approved);
+  tcase_add_test (tcase, nothing_is_made_in_the_home_of_another);
   tcase_add_test (tcase, without_a_place_there_is_no_trust);
   suite_add_tcase (suite, tcase);
   runner = srunner_create (suite);
