@@ -24,7 +24,10 @@ sbx_program_init (const char *name)
 
   if (!sbx_fd_fill_stdio ())
     _Exit (EXIT_REFUSED);
-  setlocale (LC_ALL, "");
+  /* Only these two: each further category is a file that every start opens, and numbers and the order of
+   * names must not depend on the caller's language. */
+  setlocale (LC_CTYPE, "");
+  setlocale (LC_MESSAGES, "");
   bindtextdomain (GETTEXT_PACKAGE, LOCALEDIR);
   bind_textdomain_codeset (GETTEXT_PACKAGE, "UTF-8");
   textdomain (GETTEXT_PACKAGE);

@@ -109,6 +109,18 @@ START_TEST (conf_gives_every_byte_back)
 }
 END_TEST
 
+/* The files that this text goes into are refused when they are no UTF-8. */
+START_TEST (conf_is_utf8_and_safe_to_look_at)
+{
+  g_autoptr (GString) out = g_string_new (NULL);
+
+  sbx_text_append_conf (out, cases[_i].text);
+  ck_assert (g_utf8_validate (out->str, -1, NULL));
+  for (const char *c = out->str; *c != '\0'; c = g_utf8_next_char (c))
+    ck_assert_msg (g_unichar_isprint (g_utf8_get_char (c)), "%s", out->str);
+}
+END_TEST
+
 START_TEST (nearest_word)
 {
   static const char *const words[] = { "filesystem", "network", "deny_read", "deny_write", "mode", NULL };
@@ -157,6 +169,7 @@ main (void)
   tcase_add_loop_test (tcase, json_is_quoted, 0, G_N_ELEMENTS (cases));
   tcase_add_loop_test (tcase, conf_gives_the_text_back, 0, G_N_ELEMENTS (cases));
   tcase_add_test (tcase, conf_gives_every_byte_back);
+  tcase_add_loop_test (tcase, conf_is_utf8_and_safe_to_look_at, 0, G_N_ELEMENTS (cases));
   tcase_add_test (tcase, nearest_word);
   tcase_add_test (tcase, nearest_bears_any_length);
   suite_add_tcase (suite, tcase);
