@@ -8,6 +8,7 @@ LDADD = $(FLOOR_LIBS) $(CHECK_LIBS) $(GLIB_LIBS) $(LIBCONFIG_LIBS)
 UNIT_TESTS = \
 	tests/unit/test-check-options \
 	tests/unit/test-connect-gate \
+	tests/unit/test-dump \
 	tests/unit/test-environ \
 	tests/unit/test-fd \
 	tests/unit/test-glob \
@@ -18,13 +19,18 @@ UNIT_TESTS = \
 	tests/unit/test-log \
 	tests/unit/test-mount-plan \
 	tests/unit/test-options \
+	tests/unit/test-path-table \
+	tests/unit/test-path \
 	tests/unit/test-placeholder \
+	tests/unit/test-policy \
 	tests/unit/test-probe \
 	tests/unit/test-seccomp \
 	tests/unit/test-session \
 	tests/unit/test-source \
+	tests/unit/test-stack \
 	tests/unit/test-text \
-	tests/unit/test-trust
+	tests/unit/test-trust \
+	tests/unit/test-verdict
 
 if HAVE_CHECK
 check_PROGRAMS += $(UNIT_TESTS)
@@ -96,3 +102,9 @@ AM_TESTS_ENVIRONMENT = \
 	PYTHONDONTWRITEBYTECODE=1; export PYTHONDONTWRITEBYTECODE; \
 	LC_ALL=C.UTF-8; export LC_ALL; \
 	unset SANDBOXED SANDBOX_BACKEND XDG_CONFIG_HOME XDG_STATE_HOME;
+
+UNIT_HELPERS = \
+	tests/unit/policy-fixture.h \
+	tests/unit/tree-fixture.h
+
+EXTRA_DIST += $(UNIT_HELPERS)

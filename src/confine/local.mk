@@ -36,6 +36,7 @@ libconfine_a_SOURCES = \
 	src/confine/seccomp.h \
 	src/confine/session.c \
 	src/confine/session.h \
+	src/confine/socket-rules.h \
 	src/confine/strict-dir.c \
 	src/confine/strict-dir.h \
 	src/confine/supervise.c \
@@ -53,7 +54,7 @@ CLEANFILES += src/confine/seccomp-filter.h src/confine/seccomp-generate
 
 src/confine/seccomp-generate: $(srcdir)/src/confine/seccomp-generate.c config.h
 	$(AM_V_at)$(MKDIR_P) src/confine
-	$(AM_V_GEN)$(CC_FOR_BUILD) $(CFLAGS_FOR_BUILD) -std=gnu11 -O1 -I. -o $@ \
+	$(AM_V_GEN)$(CC_FOR_BUILD) $(CFLAGS_FOR_BUILD) -std=gnu11 -O1 -I. -I$(top_srcdir)/src -o $@ \
 	  $(srcdir)/src/confine/seccomp-generate.c $(LIBSECCOMP_LIBS_FOR_BUILD)
 
 src/confine/seccomp-filter.h: src/confine/seccomp-generate
