@@ -24,6 +24,7 @@
 
 #define MAKE_ATTEMPTS 16
 #define MAX_HELD_PARENTS 64
+#define MODEL_NAME_SIZE 32
 
 /* A directory that holds placeholders. Its descriptor is kept for the length of the run, so that they are found again if
  * the user moves the directory meanwhile; there may be more such directories than descriptors, hence the limit. */
@@ -37,12 +38,12 @@ struct _SbxPlaceholders
 {
   SbxJournals journals;
   char id[SBX_SESSION_ID_LENGTH + 1];
-  int journal;        /* -1: no journal was needed */
-  char model[32];     /* name of the node in the state directory that placeholders are links to */
-  gboolean links;     /* they can be, as far as is known */
-  GPtrArray *wanted;  /* char*: what the journal lists */
-  GPtrArray *paths;   /* char* of @wanted, NULL-terminated */
-  GPtrArray *parents; /* Parent* */
+  int journal;                 /* -1: no journal was needed */
+  char model[MODEL_NAME_SIZE]; /* name of the node in the state directory that placeholders are links to */
+  gboolean links;              /* they can be, as far as is known */
+  GPtrArray *wanted;           /* char*: what the journal lists */
+  GPtrArray *paths;            /* char* of @wanted, NULL-terminated */
+  GPtrArray *parents;          /* Parent* */
 };
 
 /* --- names -------------------------------------------------------------------------------------------------- */
@@ -90,18 +91,29 @@ is_placeholder (int dir, const char *name, uid_t *owner)
  * tenth of an inode, and inodes that were removed a moment ago make the next one costlier. Whoever changes the node's mode
  * through one of its names ("chmod -R" outside) has changed all of them; that is mended here. FALSE if there can be none. */
 static gboolean
-prepare_model (SbxPlaceholders *self)
+prepare_model (const SbxJournals *journals, gboolean make, char name[MODEL_NAME_SIZE])
 {
-  int dir = self->journals.dir;
+  int dir = journals->dir;
   struct stat st;
 
-  g_snprintf (self->model, sizeof self->model, "node.%u", (guint) geteuid ());
-  if (fstatat (dir, self->model, &st, AT_SYMLINK_NOFOLLOW) < 0
-      && (mknodat (dir, self->model, S_IFSOCK, 0) < 0 || fstatat (dir, self->model, &st, AT_SYMLINK_NOFOLLOW) < 0))
+  /* Root in another's home: names may be exchanged there between two looks. */
+  if (fstat (dir, &st) < 0 || st.st_uid != geteuid ())
+    return FALSE;
+  g_snprintf (name, MODEL_NAME_SIZE, "node.%u", (guint) geteuid ());
+  if (fstatat (dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0
+      && (!make || mknodat (dir, name, S_IFSOCK, 0) < 0 || fstatat (dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0))
     return FALSE;
   if (!S_ISSOCK (st.st_mode) || st.st_uid != geteuid ())
     return FALSE;
-  return (st.st_mode & 07777) == 0 || fchmodat (dir, self->model, 0, 0) == 0;
+  return (st.st_mode & 07777) == 0 || fchmodat (dir, name, 0, 0) == 0;
+}
+
+static void
+mend_model (const SbxJournals *journals)
+{
+  char name[MODEL_NAME_SIZE];
+
+  (void) prepare_model (journals, FALSE, name);
 }
 
 /* --- removing ----------------------------------------------------------------------------------------------- */
@@ -171,7 +183,10 @@ bury_all (const SbxJournals *journals)
       if (journal->live)
         continue;
       if (claims == NULL)
-        claims = sbx_journals_claims (journals);
+        {
+          claims = sbx_journals_claims (journals);
+          mend_model (journals);
+        }
       bury (journals, journal, claims);
     }
 }
@@ -359,10 +374,19 @@ make_commondir (const SbxPlaceholders *self, int dir, const char *name)
 }
 
 static gboolean
-take_name (const SbxPlaceholders *self, int dir, const char *name)
+take_name (SbxPlaceholders *self, int dir, const char *name)
 {
-  return strcmp (name, SBX_PATH_COMMONDIR) == 0 ? make_commondir (self, dir, name)
-                                                : mknodat (dir, name, S_IFSOCK, 0) == 0;
+  if (strcmp (name, SBX_PATH_COMMONDIR) == 0)
+    return make_commondir (self, dir, name);
+  if (self->links)
+    {
+      if (linkat (self->journals.dir, self->model, dir, name, 0) == 0)
+        return TRUE;
+      if (errno == EEXIST)
+        return FALSE;
+      /* Another file system, none with links, or too many of them: nodes of their own do. */
+    }
+  return mknodat (dir, name, S_IFSOCK, 0) == 0;
 }
 
 static gboolean
@@ -414,7 +438,7 @@ make_all (SbxPlaceholders *self, const char *state_dir, const char *const *paths
   self->journal = sbx_journals_add (&self->journals, self->id, paths, error);
   if (self->journal < 0)
     return FALSE;
-  self->links = prepare_model (self);
+  self->links = prepare_model (&self->journals, TRUE, self->model);
   for (guint i = 0; i < self->wanted->len; i++)
     if (!make_node (self, g_ptr_array_index (self->wanted, i), error))
       return FALSE;
@@ -530,9 +554,7 @@ release_all (SbxPlaceholders *self)
   gboolean done = TRUE;
   guint n_shared = 0;
 
-  if (self->links)
-    (void) prepare_model (self);
-
+  mend_model (&self->journals);
   /* What was left alone at the start may have become a placeholder since, and been left to this run by another. The paths that
    * it held all along are some of @wanted, in the same order. */
   for (guint i = 0; i < self->wanted->len; i++)

@@ -300,6 +300,27 @@ START_TEST (changed_modes_are_mended)
   sbx_placeholders_free (other);
   sbx_placeholders_free (made);
   ck_assert (!is_there (a) && !is_there (b));
+
+  g_autoptr (GError) error = NULL;
+  die_with (a, b, SIGKILL);
+  ck_assert_int_eq (chmod (b, 0644), 0);
+  ck_assert (sbx_placeholders_recover (state, &error));
+  ck_assert (!is_there (a) && !is_there (b));
+}
+END_TEST
+
+START_TEST (one_node_for_all)
+{
+  g_autofree char *a = below (ws, "a");
+  g_autofree char *b = below (ws, "b");
+  struct stat first, second;
+  SbxPlaceholders *made = make (a, b);
+
+  ck_assert_int_eq (lstat (a, &first), 0);
+  ck_assert_int_eq (lstat (b, &second), 0);
+  ck_assert_uint_eq (first.st_ino, second.st_ino);
+  sbx_placeholders_free (made);
+  ck_assert (!is_there (a) && !is_there (b));
 }
 END_TEST
 
@@ -904,6 +925,7 @@ main (void)
   tcase_add_test (tcase, names_that_exist_are_left_alone);
   tcase_add_loop_test (tcase, what_takes_the_name_meanwhile_stays, 0, 4);
   tcase_add_test (tcase, changed_modes_are_mended);
+  tcase_add_test (tcase, one_node_for_all);
   tcase_add_test (tcase, killed_run_is_cleaned_up_after);
   tcase_add_test (tcase, the_next_run_cleans_up_too);
   tcase_add_test (tcase, shared_by_two_runs);
