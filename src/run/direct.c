@@ -27,9 +27,9 @@ fail_exec (const char *name, int errnum, GError **error)
   g_autofree char *shown = sbx_text_escape (name);
 
   if (errnum == ENOENT || errnum == ENOTDIR)
-    g_set_error (error, SBX_ERROR, SBX_ERROR_NOT_FOUND, _("command not found: %s"), shown);
+    g_set_error (error, SBX_ERROR, SBX_ERROR_NOT_FOUND, _("%s: command not found"), shown);
   else
-    sbx_error_set_errno (error, SBX_ERROR_NOT_EXECUTABLE, errnum, _("cannot execute \"%s\""), shown);
+    sbx_error_set_errno (error, SBX_ERROR_NOT_EXECUTABLE, errnum, _("cannot execute %s"), shown);
   return FALSE;
 }
 
@@ -65,8 +65,9 @@ watched_signals (sigset_t *set)
 }
 
 static G_GNUC_NORETURN void
-execute_child (const SbxDirect *direct, int report, const sigset_t *mask)
+execute_child (const SbxDirect *direct, int report, const sigset_t *mask, const struct sigaction *on_child)
 {
+  sigaction (SIGCHLD, on_child, NULL);
   sigprocmask (SIG_SETMASK, mask, NULL);
   execvp (direct->argv[0], direct->argv);
   int errnum = errno;
@@ -135,6 +136,8 @@ run_child (const SbxDirect *direct, int *status, GError **error)
   int errnum = 0;
   sigset_t set;
   sigset_t before;
+  struct sigaction on_child;
+  const struct sigaction plain = { .sa_handler = SIG_DFL };
 
   if (pipe2 (ends, O_CLOEXEC) < 0)
     {
@@ -145,6 +148,8 @@ run_child (const SbxDirect *direct, int *status, GError **error)
   sbx_autofd int report = ends[1];
   watched_signals (&set);
   sigprocmask (SIG_BLOCK, &set, &before);
+  /* A caller that ignores it would keep the status from this process; the command gets the caller's disposition back. */
+  sigaction (SIGCHLD, &plain, &on_child);
   pid_t child = fork ();
   if (child < 0)
     {
@@ -153,7 +158,7 @@ run_child (const SbxDirect *direct, int *status, GError **error)
       return FALSE;
     }
   if (child == 0)
-    execute_child (direct, report, &before);
+    execute_child (direct, report, &before, &on_child);
   sbx_fd_clear (&report);
   ssize_t got;
   while ((got = read (from_child, &errnum, sizeof errnum)) < 0 && errno == EINTR)

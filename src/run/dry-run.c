@@ -114,15 +114,33 @@ add_plan (GPtrArray *rows, const SbxMountPlan *plan)
   for (guint i = 0; i < plan->mounts->len; i++)
     {
       const SbxMount *mount = g_ptr_array_index (plan->mounts, i);
+      /* They come with the other absent names. */
+      if (mount->kind == SBX_MOUNT_ABSENT || mount->kind == SBX_MOUNT_PIN_FILE)
+        continue;
       add (rows, SECTION_MOUNTS, sbx_mount_kind_name (mount->kind), mount->path, sbx_mount_origin (mount),
            mount_why (mount));
     }
+}
+
+/* Names that nobody inside can make, and that are kept an eye on, are many and say little. */
+static void
+add_absents (GPtrArray *rows, const SbxMountPlan *plan, gboolean all)
+{
+  guint n_left_out = 0;
+
   for (guint i = 0; i < plan->absents->len; i++)
     {
       const SbxAbsent *absent = g_ptr_array_index (plan->absents, i);
-      add (rows, SECTION_ABSENT, absent->in_writable ? "absent" : "watch", absent->path, sbx_absent_origin (absent),
-           _("built in"));
+      if (!absent->in_writable && !all)
+        n_left_out++;
+      else
+        add (rows, SECTION_ABSENT, absent->in_writable ? "absent" : "watch",
+             absent->rule != NULL ? absent->rule->path : absent->path, sbx_absent_origin (absent), _("built in"));
     }
+  if (n_left_out == 0)
+    return;
+  g_autofree char *number = g_strdup_printf ("%u", n_left_out);
+  add (rows, SECTION_ABSENT, "watch", number, NULL, _("names that are not there (--verbose lists them)"));
 }
 
 static void
@@ -131,13 +149,12 @@ add_environment (GPtrArray *rows, const SbxEnviron *env)
   for (guint i = 0; i < env->rows->len; i++)
     {
       const SbxEnvironRow *row = g_ptr_array_index (env->rows, i);
-      gboolean is_set = row->origin == NULL || row->origin->file == NULL;
       const char *what = "env set";
       if (row->value == NULL)
         what = "env drop";
       else if (strcmp (row->why, "inherited") == 0 || strcmp (row->why, "keep") == 0)
         what = "env pass";
-      add (rows, SECTION_ENVIRONMENT, what, row->name, row->origin, is_set ? row->why : NULL);
+      add (rows, SECTION_ENVIRONMENT, what, row->name, row->origin, row->why);
     }
 }
 
@@ -186,7 +203,7 @@ add_kernel (GPtrArray *rows, const SbxPolicy *policy)
 }
 
 static GPtrArray *
-make_rows (const SbxDryRunFacts *facts)
+make_rows (const SbxDryRunFacts *facts, SbxDryRun format)
 {
   GPtrArray *rows = g_ptr_array_new_with_free_func (row_free);
   const SbxPolicy *policy = facts->policy;
@@ -202,6 +219,7 @@ make_rows (const SbxDryRunFacts *facts)
     return rows;
   add_network (rows, policy);
   add_plan (rows, facts->plan);
+  add_absents (rows, facts->plan, facts->verbose || format == SBX_DRY_RUN_JSON);
   add_environment (rows, facts->env);
   add_limits (rows, policy);
   add_process (rows, facts);
@@ -280,7 +298,7 @@ append_row_json (const Row *row, GString *out)
       if (row->origin->line > 0)
         g_string_append_printf (out, ",\"line\":%u", row->origin->line);
     }
-  else if (row->why != NULL)
+  if (row->why != NULL && (row->origin == NULL || row->origin->file == NULL || row->section == SECTION_ENVIRONMENT))
     append_member (out, "why", row->why);
   g_string_append_c (out, '}');
 }
@@ -325,7 +343,7 @@ append_json (const GPtrArray *rows, GString *out)
 void
 sbx_dry_run_append (const SbxDryRunFacts *facts, SbxDryRun format, GString *out)
 {
-  g_autoptr (GPtrArray) rows = make_rows (facts);
+  g_autoptr (GPtrArray) rows = make_rows (facts, format);
 
   if (format == SBX_DRY_RUN_JSON)
     append_json (rows, out);

@@ -16,6 +16,7 @@ typedef struct
   const SbxEnviron *env;    /* with @plan */
   const char *nested_in;    /* the session this already is in, or NULL */
   guint timeout;
+  gboolean verbose; /* text: every name, however little it says */
 } SbxDryRunFacts;
 
 /* Appends the rows to @out, as aligned text or as one JSON object. */

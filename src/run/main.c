@@ -62,12 +62,21 @@ show_version (void)
   return sbx_program_flush () ? EXIT_SUCCESS : EXIT_OWN_FAILURE;
 }
 
+/* The rows of a probe, "ok|missing<TAB>feature<TAB>detail", as aligned columns. */
 static int
 probe (void)
 {
+  g_autoptr (GString) report = g_string_new (NULL);
   g_autoptr (GString) out = g_string_new (NULL);
-  gboolean complete = sbx_probe (out);
+  gboolean complete = sbx_probe (report);
+  g_auto (GStrv) lines = g_strsplit (report->str, "\n", -1);
 
+  for (guint i = 0; lines[i] != NULL && lines[i][0] != '\0'; i++)
+    {
+      g_auto (GStrv) fields = g_strsplit (lines[i], "\t", 3);
+      if (g_strv_length (fields) == 3)
+        g_string_append_printf (out, "%-8s %-18s %s\n", fields[0], fields[1], fields[2]);
+    }
   return print (out) && complete ? EXIT_SUCCESS : EXIT_OWN_FAILURE;
 }
 
