@@ -28,6 +28,8 @@
 
 #include "confine/connect-caller.h"
 #include "confine/connect-path.h"
+#include "confine/connect-socketcall.h"
+#include "confine/socket-rules.h"
 
 #define TRY_USEC 1000     /* how long init lets itself be held up by one connect */
 #define HELPER_USEC 50000 /* how often a helper looks whether its caller was signalled or is gone */
@@ -74,16 +76,23 @@ woken (int signum)
   (void) signum;
 }
 
-/* Answers @id with @errnum, 0 for success. TRUE unless the gate is broken; a caller that is gone is none of our business. */
+/* Answers @id with @errnum, or 0 and @value. TRUE unless the gate is broken; a caller that is gone is none of our business. */
 static bool
-answer (const SbxConnectGate *gate, uint64_t id, int errnum)
+answer_value (const SbxConnectGate *gate, uint64_t id, int errnum, int64_t value)
 {
   Message message;
 
   memset (&message, 0, sizeof message);
   message.resp.id = id;
+  message.resp.val = errnum == 0 ? value : 0;
   message.resp.error = -errnum;
   return ioctl (gate->listener, SECCOMP_IOCTL_NOTIF_SEND, &message) == 0 || errno == ENOENT || errno == EINPROGRESS;
+}
+
+static bool
+answer (const SbxConnectGate *gate, uint64_t id, int errnum)
+{
+  return answer_value (gate, id, errnum, 0);
 }
 
 static bool
@@ -161,7 +170,7 @@ take (const SbxConnectGate *gate, const struct seccomp_notif *notif, Attempt *at
     return 0;
   take_path (attempt);
   if (attempt->by_path)
-    return sbx_connect_path_start (attempt->tid, attempt->path, &attempt->start) < 0 ? errno : 0;
+    return sbx_connect_path_start (attempt->tid, attempt->path, gate->same_root, &attempt->start) < 0 ? errno : 0;
   /* What is left is an abstract name, or an address that the kernel refuses. As Landlock does where it can. */
   return gate->abstract_open || attempt->length <= offsetof (struct sockaddr_un, sun_path) ? 0 : EPERM;
 }
@@ -316,6 +325,40 @@ send_helper (SbxConnectGate *gate, const Attempt *attempt)
   return NEEDS_HELPER;
 }
 
+/* Of a call that carries connect and others: makes @notif what connect would have sent and returns FALSE, or answers it. */
+static bool
+answer_socketcall (const SbxConnectGate *gate, struct seccomp_notif *notif)
+{
+  int call = (int) notif->data.args[0];
+  pid_t tid = (pid_t) notif->pid;
+  uint64_t arguments[4];
+  int64_t value = 0;
+  int result = sbx_socketcall_arguments (tid, call, (unsigned long) notif->data.args[1], arguments);
+
+  if (result == 0 && call == SBX_SOCKETCALL_CONNECT)
+    {
+      memcpy (notif->data.args, arguments, 3 * sizeof *arguments);
+      return false;
+    }
+  if (result == 0 && is_valid (gate, notif->id))
+    result = sbx_socketcall_make (gate->listener, notif->id, tid, call, arguments, &value);
+  answer_value (gate, notif->id, result, value);
+  return true;
+}
+
+/* Whether init has set the limit of its namespace to none: then nobody inside can have the capability that chroot(2) asks for. */
+static bool
+userns_forbidden (void)
+{
+  char byte[2] = "";
+  int fd = open ("/proc/sys/user/max_user_namespaces", O_RDONLY | O_CLOEXEC);
+  ssize_t n = fd < 0 ? -1 : read (fd, byte, sizeof byte);
+
+  if (fd >= 0)
+    close (fd);
+  return n == 2 && byte[0] == '0' && byte[1] == '\n';
+}
+
 /* -- the gate --------------------------------------------------------------------------------------------------- */
 
 int
@@ -348,6 +391,8 @@ sbx_connect_gate_init (SbxConnectGate *gate, int listener, bool abstract_open)
   if (pidfd >= 0)
     close (pidfd);
   gate->statmount = sbx_connect_path_have_statmount ();
+  gate->socketcall = sbx_socketcall_number ();
+  gate->same_root = userns_forbidden ();
   return 0;
 }
 
@@ -381,7 +426,8 @@ sbx_connect_gate_serve (SbxConnectGate *gate)
   memset (&message, 0, sizeof message);
   if (ioctl (gate->listener, SECCOMP_IOCTL_NOTIF_RECV, &message) < 0)
     return errno == EINTR || errno == ENOENT ? 0 : broken (gate);
-
+  if (message.notif.data.nr == gate->socketcall && answer_socketcall (gate, &message.notif))
+    return 0;
   result = take (gate, &message.notif, &attempt);
   if (result == 0 && is_valid (gate, attempt.id))
     {

@@ -30,6 +30,8 @@ typedef struct
   int listener;       /* from sbx_seccomp_install */
   bool abstract_open; /* abstract names may be reached (own network namespace, or Landlock scopes init too) */
   bool thread_pidfd;  /* pidfd_open takes threads (Linux 6.9) */
+  int socketcall;     /* number of the call that carries connect among others, or -1 */
+  bool same_root;     /* nothing inside can have another root than init */
   bool statmount;     /* what mount a file is on can be asked without asking its file system (Linux 6.8) */
   SbxConnectHelper helpers[SBX_CONNECT_GATE_HELPERS];
 } SbxConnectGate;

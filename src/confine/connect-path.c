@@ -109,7 +109,7 @@ own_link (const char *path, pid_t tid, char *link, size_t size)
 }
 
 int
-sbx_connect_path_start (pid_t tid, const char *path, SbxConnectStart *start)
+sbx_connect_path_start (pid_t tid, const char *path, bool same_root, SbxConnectStart *start)
 {
   char link[64];
   const char *rest = path[0] == '/' ? own_link (path, tid, link, sizeof link) : NULL;
@@ -117,6 +117,12 @@ sbx_connect_path_start (pid_t tid, const char *path, SbxConnectStart *start)
   start->resolve = RESOLVE_NO_MAGICLINKS;
   if (rest != NULL)
     start->rest = rest;
+  else if (path[0] == '/' && same_root)
+    {
+      start->rest = path;
+      start->base = AT_FDCWD;
+      return 0;
+    }
   else if (path[0] == '/')
     {
       /* The caller may have another root, if it may make user namespaces. */

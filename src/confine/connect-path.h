@@ -10,14 +10,14 @@
 /* Where a resolution begins, taken while the caller is known to live. */
 typedef struct
 {
-  int base;         /* O_PATH */
+  int base;         /* O_PATH, or AT_FDCWD for our own root */
   const char *rest; /* resolved from there; "": the base itself. Points into the path */
   uint64_t resolve; /* RESOLVE_* */
 } SbxConnectStart;
 
-/* Finds the start of @path for the thread @tid of the command: its root, its current directory, or what "/proc/self/..." names for it.
- * Returns 0, or -1 with errno. The caller closes start->base. */
-int sbx_connect_path_start (pid_t tid, const char *path, SbxConnectStart *start);
+/* Finds the start of @path for the thread @tid of the command: its root (@same_root: which is ours), its current directory, or what
+ * "/proc/self/..." names for it. Returns 0, or -1 with errno. The caller closes start->base. */
+int sbx_connect_path_start (pid_t tid, const char *path, bool same_root, SbxConnectStart *start);
 
 /* Opens what the path names, O_PATH. @quick: only if that needs no waiting for a disk or a server, else EAGAIN. */
 int sbx_connect_path_open (const SbxConnectStart *start, bool quick);

@@ -10,6 +10,8 @@ libconfine_a_SOURCES = \
 	src/confine/connect-gate.h \
 	src/confine/connect-path.c \
 	src/confine/connect-path.h \
+	src/confine/connect-socketcall.c \
+	src/confine/connect-socketcall.h \
 	src/confine/control.h \
 	src/confine/environ.c \
 	src/confine/environ.h \
@@ -52,7 +54,7 @@ EXTRA_DIST += src/confine/seccomp-generate.c
 BUILT_SOURCES += src/confine/seccomp-filter.h
 CLEANFILES += src/confine/seccomp-filter.h src/confine/seccomp-generate
 
-src/confine/seccomp-generate: $(srcdir)/src/confine/seccomp-generate.c config.h
+src/confine/seccomp-generate: $(srcdir)/src/confine/seccomp-generate.c $(srcdir)/src/confine/socket-rules.h config.h
 	$(AM_V_at)$(MKDIR_P) src/confine
 	$(AM_V_GEN)$(CC_FOR_BUILD) $(CFLAGS_FOR_BUILD) -std=gnu11 -O1 -I. -I$(top_srcdir)/src -o $@ \
 	  $(srcdir)/src/confine/seccomp-generate.c $(LIBSECCOMP_LIBS_FOR_BUILD)

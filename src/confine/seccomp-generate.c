@@ -10,62 +10,60 @@
  * Calls that only a capability of the initial user namespace opens are listed where they have a history of holes, else not.
  *
  * Arguments that the kernel takes as int are compared on 32 bits only: it ignores the upper half of the register, and so must we.
+ * libseccomp can say "this value", not "none of these", but through hundreds of rules that cost more to install than all the rest: so
+ * those few comparisons are written here, and stand before the program that it makes.
  * Foreign ABIs (i386 or x32 on x86-64, ...) kill the process: no call of theirs is looked at. */
 #include "config.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
+
+#include "confine/socket-rules.h"
 
 #define N_ELEMENTS(array) (sizeof (array) / sizeof *(array))
 #define LOW_32 0xffffffffULL
 
-/* What an architecture of the table has that the build machine's headers do not tell. */
+/* What the build machine's headers do not tell of another architecture. */
 typedef struct
 {
   const char *guard;
   uint32_t token;
-  bool mips_ioctls;    /* old numbers of its own */
-  bool clone_backward; /* clone takes the stack first, the flags second */
+  bool mips;              /* numbers of its own for errors, ioctls and types of sockets, from other Unixes */
+  bool clone_backward;    /* clone takes the stack first, the flags second */
+  int socket, socketpair; /* where libseccomp gives only the number of socketcall for them */
 } Architecture;
 
 static const Architecture architectures[] = {
-  { "defined __x86_64__ && !defined __ILP32__", SCMP_ARCH_X86_64, false, false },
-  { "defined __aarch64__ && !defined __ILP32__ && !defined __AARCH64EB__", SCMP_ARCH_AARCH64, false, false },
-  { "defined __arm__ && defined __ARM_EABI__ && !defined __ARMEB__", SCMP_ARCH_ARM, false, false },
-  { "defined __i386__", SCMP_ARCH_X86, false, false },
-  { "defined __x86_64__ && defined __ILP32__", SCMP_ARCH_X32, false, false },
-  { "defined __riscv && __riscv_xlen == 64", SCMP_ARCH_RISCV64, false, false },
-  { "defined __powerpc64__ && defined __LITTLE_ENDIAN__", SCMP_ARCH_PPC64LE, false, false },
-  { "defined __powerpc64__ && !defined __LITTLE_ENDIAN__", SCMP_ARCH_PPC64, false, false },
-  { "defined __powerpc__ && !defined __powerpc64__", SCMP_ARCH_PPC, false, false },
-  { "defined __s390x__", SCMP_ARCH_S390X, false, true },
-  { "defined __s390__ && !defined __s390x__", SCMP_ARCH_S390, false, true },
-  { "defined __mips__ && _MIPS_SIM == _ABI64 && defined __MIPSEL__", SCMP_ARCH_MIPSEL64, true, false },
-  { "defined __mips__ && _MIPS_SIM == _ABI64 && defined __MIPSEB__", SCMP_ARCH_MIPS64, true, false },
-  { "defined __mips__ && _MIPS_SIM == _ABIN32 && defined __MIPSEL__", SCMP_ARCH_MIPSEL64N32, true, false },
-  { "defined __mips__ && _MIPS_SIM == _ABIN32 && defined __MIPSEB__", SCMP_ARCH_MIPS64N32, true, false },
-  { "defined __mips__ && _MIPS_SIM == _ABIO32 && defined __MIPSEL__", SCMP_ARCH_MIPSEL, true, false },
-  { "defined __mips__ && _MIPS_SIM == _ABIO32 && defined __MIPSEB__", SCMP_ARCH_MIPS, true, false },
-  { "defined __hppa__ && !defined __LP64__", SCMP_ARCH_PARISC, false, false },
-  { "defined __hppa__ && defined __LP64__", SCMP_ARCH_PARISC64, false, false },
+  { "defined __x86_64__ && !defined __ILP32__", SCMP_ARCH_X86_64, false, false, 0, 0 },
+  { "defined __aarch64__ && !defined __ILP32__ && !defined __AARCH64EB__", SCMP_ARCH_AARCH64, false, false, 0, 0 },
+  { "defined __arm__ && defined __ARM_EABI__ && !defined __ARMEB__", SCMP_ARCH_ARM, false, false, 0, 0 },
+  { "defined __i386__", SCMP_ARCH_X86, false, false, 359, 360 },
+  { "defined __x86_64__ && defined __ILP32__", SCMP_ARCH_X32, false, false, 0, 0 },
+  { "defined __riscv && __riscv_xlen == 64", SCMP_ARCH_RISCV64, false, false, 0, 0 },
+  { "defined __powerpc64__ && defined __LITTLE_ENDIAN__", SCMP_ARCH_PPC64LE, false, false, 326, 333 },
+  { "defined __powerpc64__ && !defined __LITTLE_ENDIAN__", SCMP_ARCH_PPC64, false, false, 326, 333 },
+  { "defined __powerpc__ && !defined __powerpc64__", SCMP_ARCH_PPC, false, false, 326, 333 },
+  { "defined __s390x__", SCMP_ARCH_S390X, false, true, 359, 360 },
+  { "defined __s390__ && !defined __s390x__", SCMP_ARCH_S390, false, true, 359, 360 },
+  { "defined __mips__ && _MIPS_SIM == _ABI64 && defined __MIPSEL__", SCMP_ARCH_MIPSEL64, true, false, 0, 0 },
+  { "defined __mips__ && _MIPS_SIM == _ABI64 && defined __MIPSEB__", SCMP_ARCH_MIPS64, true, false, 0, 0 },
+  { "defined __mips__ && _MIPS_SIM == _ABIN32 && defined __MIPSEL__", SCMP_ARCH_MIPSEL64N32, true, false, 0, 0 },
+  { "defined __mips__ && _MIPS_SIM == _ABIN32 && defined __MIPSEB__", SCMP_ARCH_MIPS64N32, true, false, 0, 0 },
+  { "defined __mips__ && _MIPS_SIM == _ABIO32 && defined __MIPSEL__", SCMP_ARCH_MIPSEL, true, false, 4183, 4184 },
+  { "defined __mips__ && _MIPS_SIM == _ABIO32 && defined __MIPSEB__", SCMP_ARCH_MIPS, true, false, 4183, 4184 },
 #ifdef SCMP_ARCH_LOONGARCH64
-  { "defined __loongarch__ && defined __loongarch_lp64", SCMP_ARCH_LOONGARCH64, false, false },
-#endif
-#ifdef SCMP_ARCH_M68K
-  { "defined __m68k__", SCMP_ARCH_M68K, false, false },
-#endif
-#ifdef SCMP_ARCH_SH
-  { "defined __sh__ && defined __LITTLE_ENDIAN__", SCMP_ARCH_SH, false, false },
+  { "defined __loongarch__ && defined __loongarch_lp64", SCMP_ARCH_LOONGARCH64, false, false, 0, 0 },
 #endif
 };
 
@@ -132,10 +130,6 @@ static const uint32_t namespaces[] = {
   CLONE_NEWUSER, CLONE_NEWPID,    CLONE_NEWNET, 0x80 /* CLONE_NEWTIME */,
 };
 
-static const uint32_t socket_families[] = { AF_UNIX, AF_INET, AF_INET6, AF_NETLINK };
-static const uint32_t inet_protocols[] = { 0, 1 /* ICMP */, 6 /* TCP */, 17 /* UDP */, 58 /* ICMPv6 */ };
-static const uint32_t netlink_protocols[] = { 0 /* NETLINK_ROUTE */ };
-
 /* Plain Linux, the same without address randomisation (debuggers), and the question which it is. */
 static const uint32_t personalities[] = { 0, 0x0040000, 0xffffffff };
 
@@ -144,6 +138,30 @@ typedef struct
   scmp_filter_ctx filter;
   const Architecture *architecture;
 } Builder;
+
+static uint32_t
+refusal_with (const Architecture *architecture, int errnum)
+{
+  if (architecture->mips)
+    switch (errnum)
+      {
+      case ENOSYS:
+        errnum = 89;
+        break;
+      case EPROTONOSUPPORT:
+        errnum = 120;
+        break;
+      case ESOCKTNOSUPPORT:
+        errnum = 121;
+        break;
+      case EAFNOSUPPORT:
+        errnum = 124;
+        break;
+      default:
+        break; /* below 35 all are alike */
+      }
+  return SCMP_ACT_ERRNO (errnum);
+}
 
 static void
 fail (const Builder *builder, const char *what, int code)
@@ -178,34 +196,6 @@ masked (unsigned int argument, uint32_t mask, uint32_t value)
   return (struct scmp_arg_cmp){ .arg = argument, .op = SCMP_CMP_MASKED_EQ, .datum_a = mask, .datum_b = value };
 }
 
-/* Refuses @name for every 32-bit value of @argument but those of @allowed. libseccomp knows no "none of these", so: walk down the
- * binary tree of all values and refuse each subtree, which is a prefix and hence a masked comparison, that holds none of them. */
-static void
-add_all_but (const Builder *builder, int errnum, const char *name, const struct scmp_arg_cmp *condition,
-             unsigned int argument, const uint32_t *allowed, size_t n_allowed, uint32_t prefix, unsigned int bits)
-{
-  uint32_t mask = bits == 0 ? 0 : (uint32_t) (LOW_32 << (32 - bits));
-  bool any = false;
-
-  for (size_t i = 0; i < n_allowed; i++)
-    any = any || (allowed[i] & mask) == prefix;
-  if (!any)
-    {
-      struct scmp_arg_cmp comparisons[2];
-      unsigned int n = 0;
-      if (condition != NULL)
-        comparisons[n++] = *condition;
-      comparisons[n++] = masked (argument, mask, prefix);
-      add (builder, SCMP_ACT_ERRNO (errnum), name, n, comparisons);
-    }
-  else if (bits < 32)
-    {
-      add_all_but (builder, errnum, name, condition, argument, allowed, n_allowed, prefix, bits + 1);
-      add_all_but (builder, errnum, name, condition, argument, allowed, n_allowed,
-                   prefix | (UINT32_C (1) << (31 - bits)), bits + 1);
-    }
-}
-
 static void
 add_namespaces (const Builder *builder, bool allow_userns)
 {
@@ -229,7 +219,7 @@ add_namespaces (const Builder *builder, bool allow_userns)
 static void
 add_terminal (const Builder *builder)
 {
-  bool mips = builder->architecture->mips_ioctls;
+  bool mips = builder->architecture->mips;
   const uint32_t requests[] = {
     mips ? 0x5472 : 0x5412, /* TIOCSTI: types into the terminal */
     mips ? 0x5483 : 0x541c, /* TIOCLINUX: selects and pastes on a console */
@@ -241,32 +231,6 @@ add_terminal (const Builder *builder)
       struct scmp_arg_cmp request = masked (1, LOW_32, requests[i]);
       add (builder, SCMP_ACT_ERRNO (EPERM), "ioctl", 1, &request);
     }
-}
-
-/* Where socketcall(2) exists, its arguments are in memory: libseccomp refuses through it whatever has a rule with arguments here, and
- * the C libraries that still use it get their sockets from connect-gate.c (see there), which applies the same tables. */
-static void
-add_sockets (const Builder *builder)
-{
-  static const char *const makers[] = { "socket", "socketpair" };
-  struct scmp_arg_cmp netlink = masked (0, LOW_32, AF_NETLINK);
-  struct scmp_arg_cmp inet[] = { masked (0, LOW_32, AF_INET), masked (0, LOW_32, AF_INET6) };
-
-  for (size_t i = 0; i < N_ELEMENTS (makers); i++)
-    {
-      /* A datagram socket names its peer in each sendto(2), where no gate stands; the kernel takes raw ones for the same thing. */
-      const struct scmp_arg_cmp datagram[] = { masked (0, LOW_32, AF_UNIX), masked (1, 0xf, SOCK_DGRAM) };
-      const struct scmp_arg_cmp raw[] = { masked (0, LOW_32, AF_UNIX), masked (1, 0xf, SOCK_RAW) };
-      add_all_but (builder, EAFNOSUPPORT, makers[i], NULL, 0, socket_families, N_ELEMENTS (socket_families), 0, 0);
-      add (builder, SCMP_ACT_ERRNO (ESOCKTNOSUPPORT), makers[i], 2, datagram);
-      add (builder, SCMP_ACT_ERRNO (ESOCKTNOSUPPORT), makers[i], 2, raw);
-    }
-
-  add_all_but (builder, EPROTONOSUPPORT, "socket", &netlink, 2, netlink_protocols, N_ELEMENTS (netlink_protocols), 0,
-               0);
-  /* MPTCP, SMC, SCTP, DCCP, L2TP: modules that load on demand, and ways past rules that know TCP only. */
-  for (size_t i = 0; i < N_ELEMENTS (inet); i++)
-    add_all_but (builder, EPROTONOSUPPORT, "socket", &inet[i], 2, inet_protocols, N_ELEMENTS (inet_protocols), 0, 0);
 }
 
 static scmp_filter_ctx
@@ -289,41 +253,186 @@ build (const Architecture *architecture, bool allow_userns)
   (void) seccomp_attr_set (builder.filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 
   for (size_t i = 0; i < N_ELEMENTS (refusals); i++)
-    add (&builder, SCMP_ACT_ERRNO (refusals[i].errnum), refusals[i].name, 0, NULL);
+    add (&builder, refusal_with (architecture, refusals[i].errnum), refusals[i].name, 0, NULL);
   add_namespaces (&builder, allow_userns);
   add_terminal (&builder);
-  add_sockets (&builder);
-  add_all_but (&builder, EPERM, "personality", NULL, 0, personalities, N_ELEMENTS (personalities), 0, 0);
   add (&builder, SCMP_ACT_NOTIFY, "connect", 0, NULL);
   return builder.filter;
 }
 
+/* -- what is compared here ----------------------------------------------------------------------------------------- */
+
+typedef struct
+{
+  struct sock_filter code[BPF_MAXINSNS];
+  size_t n;
+} Program;
+
+static void
+emit (Program *program, unsigned int code, unsigned int if_true, unsigned int if_false, uint32_t k)
+{
+  if (program->n == N_ELEMENTS (program->code) || if_true > UINT8_MAX || if_false > UINT8_MAX)
+    {
+      fprintf (stderr, "seccomp-generate: a program or a jump is too long\n");
+      exit (1);
+    }
+  program->code[program->n++] = (struct sock_filter){ (uint16_t) code, (uint8_t) if_true, (uint8_t) if_false, k };
+}
+
+static void
+emit_load (Program *program, size_t offset)
+{
+  emit (program, BPF_LD | BPF_W | BPF_ABS, 0, 0, (uint32_t) offset);
+}
+
+static void
+emit_refusal (Program *program, const Architecture *architecture, int errnum)
+{
+  emit (program, BPF_RET | BPF_K, 0, 0, refusal_with (architecture, errnum));
+}
+
+/* Puts @block behind a test: it is run if what was loaded is one of @values, else skipped. Either way the program goes on after it. */
+static void
+emit_if (Program *program, const uint32_t *values, size_t n, const Program *block)
+{
+  for (size_t i = 0; i < n; i++)
+    emit (program, BPF_JMP | BPF_JEQ | BPF_K, (unsigned int) (n - 1 - i), i == n - 1 ? (unsigned int) block->n : 0,
+          values[i]);
+  for (size_t i = 0; i < block->n; i++)
+    emit (program, block->code[i].code, block->code[i].jt, block->code[i].jf, block->code[i].k);
+}
+
+/* Where the half of an argument is that the kernel takes for an int. */
+static size_t
+low_half (const Architecture *architecture, unsigned int argument)
+{
+  bool little = (architecture->token & __AUDIT_ARCH_LE) != 0;
+
+  return offsetof (struct seccomp_data, args) + argument * sizeof (uint64_t) + (little ? 0 : sizeof (uint32_t));
+}
+
+/* Refuses every value of @argument but those of @allowed. */
+static void
+emit_none_but (Program *program, const Architecture *architecture, unsigned int argument, const uint32_t *allowed,
+               size_t n, int errnum)
+{
+  emit_load (program, low_half (architecture, argument));
+  for (size_t i = 0; i < n; i++)
+    emit (program, BPF_JMP | BPF_JEQ | BPF_K, (unsigned int) (n - i), 0, allowed[i]);
+  emit_refusal (program, architecture, errnum);
+}
+
+static void
+emit_socket_rules (Program *program, const Architecture *architecture)
+{
+  static const uint32_t local[] = { AF_UNIX }, inet[] = { AF_INET, AF_INET6 }, netlink[] = { AF_NETLINK };
+  const uint32_t datagram[] = { architecture->mips ? 1 : 2, SOCK_RAW };
+  Program refusal = { .n = 0 }, of_local = { .n = 0 }, of_inet = { .n = 0 }, of_netlink = { .n = 0 };
+
+  emit_none_but (program, architecture, 0, sbx_socket_families, N_ELEMENTS (sbx_socket_families), EAFNOSUPPORT);
+
+  emit_refusal (&refusal, architecture, ESOCKTNOSUPPORT);
+  emit_load (&of_local, low_half (architecture, 1));
+  emit (&of_local, BPF_ALU | BPF_AND | BPF_K, 0, 0, SBX_SOCKET_TYPE_MASK);
+  /* A datagram socket names its peer in each sendto(2), where no gate stands; the kernel takes raw ones for the same thing. */
+  emit_if (&of_local, datagram, N_ELEMENTS (datagram), &refusal);
+  emit_load (program, low_half (architecture, 0));
+  emit_if (program, local, N_ELEMENTS (local), &of_local);
+
+  emit_none_but (&of_inet, architecture, 2, sbx_socket_inet_protocols, N_ELEMENTS (sbx_socket_inet_protocols),
+                 EPROTONOSUPPORT);
+  emit_load (program, low_half (architecture, 0));
+  emit_if (program, inet, N_ELEMENTS (inet), &of_inet);
+
+  emit_none_but (&of_netlink, architecture, 2, sbx_socket_netlink_protocols, N_ELEMENTS (sbx_socket_netlink_protocols),
+                 EPROTONOSUPPORT);
+  emit_load (program, low_half (architecture, 0));
+  emit_if (program, netlink, N_ELEMENTS (netlink), &of_netlink);
+}
+
+/* Where socketcall(2) exists, the rest of its arguments is in memory, where no filter can look: the gate does. (libseccomp would add the
+ * rule for connect itself, but compares all 64 bits there.) */
+static void
+emit_socketcall_rules (Program *program, const Architecture *architecture)
+{
+  const uint32_t number[] = { (uint32_t) seccomp_syscall_resolve_name_arch (architecture->token, "socketcall") };
+  const uint32_t calls[] = { SBX_SOCKETCALL_SOCKET, SBX_SOCKETCALL_CONNECT, SBX_SOCKETCALL_SOCKETPAIR };
+  Program notify = { .n = 0 }, of_socketcall = { .n = 0 };
+
+  if ((int) number[0] < 0)
+    return;
+  emit (&notify, BPF_RET | BPF_K, 0, 0, SECCOMP_RET_USER_NOTIF);
+  emit_load (&of_socketcall, low_half (architecture, 0));
+  emit_if (&of_socketcall, calls, N_ELEMENTS (calls), &notify);
+  emit_load (program, offsetof (struct seccomp_data, nr));
+  emit_if (program, number, N_ELEMENTS (number), &of_socketcall);
+}
+
+static uint32_t
+number_of (const Architecture *architecture, const char *name, int direct)
+{
+  int number = direct != 0 ? direct : seccomp_syscall_resolve_name_rewrite (architecture->token, name);
+
+  if (number < 0)
+    fail (&(Builder){ NULL, architecture }, name, -ENOSYS);
+  return (uint32_t) number;
+}
+
+/* What stands before libseccomp's program and falls through to it. */
+static void
+emit_prologue (Program *program, const Architecture *architecture)
+{
+  /* libseccomp tells x32 from x86-64 by a number of its own; the kernel by a bit of the call. */
+  const uint32_t arch[] = { architecture->token == SCMP_ARCH_X32 ? SCMP_ARCH_X86_64 : architecture->token };
+  const uint32_t makers[] = { number_of (architecture, "socket", architecture->socket),
+                              number_of (architecture, "socketpair", architecture->socketpair) };
+  const uint32_t personality[] = { number_of (architecture, "personality", 0) };
+  Program checks = { .n = 0 }, of_makers = { .n = 0 }, of_personality = { .n = 0 };
+
+  emit_load (&checks, offsetof (struct seccomp_data, nr));
+  emit_socket_rules (&of_makers, architecture);
+  emit_if (&checks, makers, N_ELEMENTS (makers), &of_makers);
+  emit_none_but (&of_personality, architecture, 0, personalities, N_ELEMENTS (personalities), EPERM);
+  emit_load (&checks, offsetof (struct seccomp_data, nr));
+  emit_if (&checks, personality, N_ELEMENTS (personality), &of_personality);
+  emit_socketcall_rules (&checks, architecture);
+
+  emit_load (program, offsetof (struct seccomp_data, arch));
+  emit_if (program, arch, N_ELEMENTS (arch), &checks);
+}
+
+/* -- printing -------------------------------------------------------------------------------------------------------- */
+
 /* libseccomp writes the instructions in the byte order of the architecture they are for. */
 static void
-print_program (const Architecture *architecture, const char *name, scmp_filter_ctx filter)
+append_exported (Program *program, const Architecture *architecture, scmp_filter_ctx filter)
 {
   bool little = (architecture->token & __AUDIT_ARCH_LE) != 0;
   unsigned char b[8];
   FILE *file = tmpfile ();
   int code = file == NULL ? -errno : seccomp_export_bpf (filter, fileno (file));
-  size_t n = 0;
 
   if (code != 0)
     fail (&(Builder){ filter, architecture }, "export", code);
   rewind (file);
-  printf ("static const struct sock_filter %s[] = {\n", name);
   while (fread (b, sizeof b, 1, file) == 1)
     {
       unsigned int op = little ? (unsigned int) (b[0] | b[1] << 8) : (unsigned int) (b[1] | b[0] << 8);
       uint32_t k = little ? b[4] | b[5] << 8 | b[6] << 16 | (uint32_t) b[7] << 24
                           : b[7] | b[6] << 8 | b[5] << 16 | (uint32_t) b[4] << 24;
-      printf ("  { 0x%02x, %u, %u, 0x%08x },\n", op, b[2], b[3], k);
-      n++;
+      emit (program, op, b[2], b[3], k);
     }
-  puts ("};");
-  if (n == 0 || n > BPF_MAXINSNS)
-    fail (&(Builder){ filter, architecture }, "length", -E2BIG);
   fclose (file);
+}
+
+static void
+print_program (const char *name, const Program *program)
+{
+  printf ("static const struct sock_filter %s[] = {\n", name);
+  for (size_t i = 0; i < program->n; i++)
+    printf ("  { 0x%02x, %u, %u, 0x%08x },\n", program->code[i].code, program->code[i].jt, program->code[i].jf,
+            program->code[i].k);
+  puts ("};");
 }
 
 int
@@ -336,7 +445,10 @@ main (void)
       for (int allow = 0; allow <= 1; allow++)
         {
           scmp_filter_ctx filter = build (&architectures[i], allow != 0);
-          print_program (&architectures[i], allow ? "filter_userns_allowed" : "filter_userns_denied", filter);
+          Program program = { .n = 0 };
+          emit_prologue (&program, &architectures[i]);
+          append_exported (&program, &architectures[i], filter);
+          print_program (allow ? "filter_userns_allowed" : "filter_userns_denied", &program);
           seccomp_release (filter);
         }
     }

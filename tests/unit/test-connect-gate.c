@@ -7,6 +7,8 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
@@ -21,6 +23,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -49,10 +52,15 @@ typedef enum
   TWEAK_OLD_STATMOUNT = 1 << 2, /* as before Linux 6.8 */
   TWEAK_FULL = 1 << 3,          /* no place for a helper */
   TWEAK_KILL_HELPERS = 1 << 4,  /* each helper is killed at once */
+  TWEAK_SAME_ROOT = 1 << 5,     /* as where nothing inside can change its root */
+  TWEAK_SOCKETCALL = 1 << 6,    /* STAND_IN carries socket, socketpair and connect */
 } Tweak;
 
 static char dir[] = "/tmp/sbx-gate-XXXXXX";
 static unsigned int helpers_seen;
+
+/* Where there is no socketcall(2), another call that nobody needs plays it. */
+#define STAND_IN SYS_acct
 
 /* -- the harness ------------------------------------------------------------------------------------------------ */
 
@@ -140,6 +148,9 @@ serve (pid_t child, int listener, Tweak tweaks)
     gate.thread_pidfd = false;
   if (tweaks & TWEAK_OLD_STATMOUNT)
     gate.statmount = false;
+  gate.same_root = (tweaks & TWEAK_SAME_ROOT) != 0;
+  if (tweaks & TWEAK_SOCKETCALL)
+    gate.socketcall = STAND_IN;
   for (size_t i = 0; i < SBX_CONNECT_GATE_HELPERS && (tweaks & TWEAK_FULL) != 0; i++)
     gate.helpers[i].pid = INT32_MAX;
   while (!ended || is_busy (&gate))
@@ -165,11 +176,27 @@ serve (pid_t child, int listener, Tweak tweaks)
   return status;
 }
 
+/* Sends STAND_IN to the gate, and nothing else. */
+static const struct sock_fprog *
+stand_in_program (void)
+{
+  static struct sock_filter code[] = {
+    { BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof (struct seccomp_data, nr) },
+    { BPF_JMP | BPF_JEQ | BPF_K, 0, 1, STAND_IN },
+    { BPF_RET | BPF_K, 0, 0, SECCOMP_RET_USER_NOTIF },
+    { BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW },
+  };
+  static const struct sock_fprog program = { sizeof code / sizeof *code, code };
+
+  return &program;
+}
+
 /* Runs @body in a child under the filter. */
 static void
 run (void (*body) (void), Tweak tweaks)
 {
   SbxSeccompOptions options = { false };
+  const struct sock_fprog *program = tweaks & TWEAK_SOCKETCALL ? stand_in_program () : sbx_seccomp_program (&options);
   int pair[2], status, listener;
   pid_t child;
 
@@ -180,7 +207,7 @@ run (void (*body) (void), Tweak tweaks)
     {
       alarm (20);
       EXPECT (prctl (PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
-      listener = sbx_seccomp_install (sbx_seccomp_program (&options));
+      listener = sbx_seccomp_install (program);
       EXPECT (listener >= 0);
       send_fd (pair[1], listener);
       close (listener);
@@ -393,6 +420,7 @@ START_TEST (paths)
   run (body_paths, TWEAK_OLD_STATMOUNT);
   ck_assert_uint_gt (helpers_seen, 0);
   run (body_paths, TWEAK_OLD_PIDFD);
+  run (body_paths, TWEAK_SAME_ROOT);
 
   secret = open ("here", O_PATH);
   ck_assert_int_eq (dup3 (secret, 200, O_CLOEXEC), 200);
@@ -401,6 +429,7 @@ START_TEST (paths)
   snprintf (target, sizeof target, "/proc/self/root%s/here", dir);
   make_link (target, "to-self-root");
   run (body_magic, TWEAK_NONE);
+  run (body_magic, TWEAK_SAME_ROOT);
   close (200);
   for (int i = 0; i < 4; i++)
     close (fds[i]);
@@ -544,7 +573,8 @@ START_TEST (read_only)
   ck_assert_int_eq (mount (NULL, "ro", NULL, MS_BIND | MS_REMOUNT | MS_RDONLY, NULL), 0);
   run (body_read_only, TWEAK_NONE);
   run (body_read_only, TWEAK_OLD_STATMOUNT);
-  for (int i = 0; i < 2; i++)
+  run (body_read_only, TWEAK_SAME_ROOT);
+  for (int i = 0; i < 3; i++)
     close (accept (hidden, NULL, NULL));
 
   ck_assert_int_eq (pthread_create (&acceptor, NULL, accept_all, &writable), 0);
@@ -636,6 +666,59 @@ body_bad_arguments (void)
 START_TEST (bad_arguments)
 {
   run (body_bad_arguments, TWEAK_NONE);
+}
+END_TEST
+
+/* -- socketcall -------------------------------------------------------------------------------------------------- */
+
+static long
+socketcall_ (int call, long a, long b, long c, long d)
+{
+  long arguments[4] = { a, b, c, d };
+
+  return syscall (STAND_IN, (long) call, arguments);
+}
+
+static void
+body_socketcall (void)
+{
+  struct sockaddr_un address;
+  int pair[2] = { -7, -7 };
+  char byte;
+  long fd;
+
+  EXPECT ((fd = socketcall_ (1, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, 0)) >= 0);
+  EXPECT (fcntl ((int) fd, F_GETFD) == FD_CLOEXEC);
+  local_address (&address, dir);
+  strcat (address.sun_path, "/called");
+  EXPECT (socketcall_ (3, fd, (long) &address, sizeof address, 0) == 0);
+  EXPECT ((fd = socketcall_ (1, AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0, 0)) >= 0);
+  EXPECT (fcntl ((int) fd, F_GETFD) == 0 && (fcntl ((int) fd, F_GETFL) & O_NONBLOCK) != 0);
+
+  EXPECT (socketcall_ (8, AF_UNIX, SOCK_SEQPACKET, 0, (long) pair) == 0);
+  EXPECT (pair[0] >= 0 && pair[1] >= 0 && pair[0] != pair[1]);
+  EXPECT (write (pair[0], "x", 1) == 1 && read (pair[1], &byte, 1) == 1 && byte == 'x');
+  EXPECT_ERRNO (socketcall_ (8, AF_UNIX, SOCK_STREAM, 0, 8), EFAULT);
+
+  for (int family = 0; family < 46; family++)
+    if (family != AF_UNIX && family != AF_INET && family != AF_INET6 && family != AF_NETLINK)
+      EXPECT_ERRNO (socketcall_ (1, family, SOCK_STREAM, 0, 0), EAFNOSUPPORT);
+  EXPECT_ERRNO (socketcall_ (1, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, 0), ESOCKTNOSUPPORT);
+  EXPECT_ERRNO (socketcall_ (8, AF_UNIX, SOCK_RAW, 0, (long) pair), ESOCKTNOSUPPORT);
+  EXPECT_ERRNO (socketcall_ (1, AF_INET, SOCK_STREAM, 262, 0), EPROTONOSUPPORT);
+  EXPECT_ERRNO (socketcall_ (1, AF_NETLINK, SOCK_RAW, 9, 0), EPROTONOSUPPORT);
+  EXPECT_ERRNO (syscall (STAND_IN, 1L, 8L), EFAULT);
+}
+
+START_TEST (socketcall)
+{
+  char path[64];
+  int fd;
+
+  snprintf (path, sizeof path, "%s/called", dir);
+  fd = local_listener (path, SOCK_STREAM, 4);
+  run (body_socketcall, TWEAK_SOCKETCALL);
+  close (fd);
 }
 END_TEST
 
@@ -864,6 +947,7 @@ main (void)
   tcase_add_test (tcase, read_only);
   tcase_add_test (tcase, abstract);
   tcase_add_test (tcase, bad_arguments);
+  tcase_add_test (tcase, socketcall);
   tcase_add_test (tcase, threads);
   tcase_add_test (tcase, waiting);
   suite_add_tcase (suite, tcase);
