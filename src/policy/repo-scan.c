@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* repo-scan.c - a walk that finds git repositories.
  *
- * It stays on one file system and follows no link. Of a git directory it looks only where further git directories are kept.
+ * It stays on one file system and follows no link, except one that is a .git itself. Of a git directory it looks only where further git directories are kept.
  * In a repository below the root it leaves out directories that this repository's .gitignore names plainly: what it ignores
  * holds build results and packages by the hundred thousand. The root's own .gitignore does not count, because that is where
  * people keep other clones. */
