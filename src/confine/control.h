@@ -14,6 +14,8 @@ typedef enum
   SBX_SAY_SIGNAL_ALL,   /* value: signal for everything inside */
   SBX_SAY_MOUNT_AGAIN,  /* value: index into plan->mounts */
   SBX_SAY_MOUNT_ABSENT, /* value: index into plan->absents */
+  SBX_SAY_PLACED,       /* the placeholders stand: init may cover them */
+  SBX_SAY_POLICY,       /* the effective policy is in the shared file: init may start the command */
   /* init to supervisor */
   SBX_SAY_STOPPED, /* value: signal that stopped the command */
   SBX_SAY_ENDED,   /* value: wait status of the command; everything inside has been killed and reaped */

@@ -127,6 +127,24 @@ forbid_userns (const SbxInit *init, SbxFailure *failure)
   return 0;
 }
 
+/* The supervisor works on while init does: waits until it says @what. */
+static int
+await (const SbxInit *init, SbxSay what)
+{
+  SbxMessage message = { .say = SBX_SAY_SIGNAL };
+  ssize_t n;
+
+  while ((n = recv (init->control, &message, sizeof message, 0)) < 0 && errno == EINTR)
+    ;
+  return n == sizeof message && message.say == what ? 0 : -1;
+}
+
+static int
+await_placeholders (void *init)
+{
+  return await (init, SBX_SAY_PLACED);
+}
+
 static int
 set_up (SbxInit *init, Spawn *spawn)
 {
@@ -148,6 +166,8 @@ set_up (SbxInit *init, Spawn *spawn)
   /* Before the mounts, since a guarded /proc cannot be written any more. The limit belongs to the namespace that opens the file. */
   if (forbid_userns (init, failure) < 0)
     return -1;
+  init->mounts.wait = await_placeholders;
+  init->mounts.wait_data = init;
   if (sbx_mount_apply (&init->mounts, failure) < 0)
     return -1;
   spawn->ruleset = sbx_landlock_build (init->landlock_rules, init->n_landlock_rules, init->landlock_abi, &object);
@@ -162,7 +182,9 @@ set_up (SbxInit *init, Spawn *spawn)
     return sbx_fail (failure, SBX_STEP_CAPABILITIES, errno, NULL);
   if (prctl (PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
     return sbx_fail (failure, SBX_STEP_CAPABILITIES, errno, NULL);
-  return 0;
+  if (await (init, SBX_SAY_POLICY) < 0)
+    return sbx_fail (failure, SBX_STEP_FILE, ECANCELED, NULL);
+  return sbx_mount_add_policy (&init->mounts, init->policy, failure);
 }
 
 /* -- the command --------------------------------------------------------------------------------------------- */

@@ -44,6 +44,7 @@ typedef struct
   const SbxLimit *limits;
   size_t n_limits;
   int control; /* init's end */
+  int policy;  /* file that the supervisor fills with the effective policy */
   int dev_null;
   const int *keep_fds;
   size_t n_keep_fds;

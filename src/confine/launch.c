@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -27,6 +28,7 @@
 #include "confine/seccomp.h"
 #include "confine/supervise.h"
 #include "confine/sys.h"
+#include "policy/dump.h"
 
 static const int passed_on[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH, SIGTSTP, SIGCONT };
 
@@ -269,8 +271,9 @@ prepare_kernel (Prepared *p, const SbxRun *run, GError **error)
     }
   if (init->landlock_abi < 1)
     {
-      g_set_error_literal (error, SBX_ERROR, SBX_ERROR_CONFINE,
-                           _ ("the kernel offers no Landlock (CONFIG_SECURITY_LANDLOCK, kernel 5.13 or later)\n"
+      g_set_error_literal (
+          error, SBX_ERROR, SBX_ERROR_CONFINE,
+          _ ("the kernel offers no Landlock (CONFIG_SECURITY_LANDLOCK, kernel 5.13 or later)\n"
                               "if it is built in but off, boot with landlock first in the list of the lsm= parameter (sandbox-run --probe checks everything)"));
       return FALSE;
     }
@@ -288,7 +291,6 @@ prepare (Prepared *p, const SbxRun *run, const char *terminal, GError **error)
   init->mounts = (SbxMountApply){
     .plan = run->plan,
     .id = run->session_id,
-    .policy_json = run->policy_json != NULL ? run->policy_json : "{}\n",
     .terminal = terminal,
     .run_store = store_of (run->plan, "/run"),
     .dev_store = store_of (run->plan, "/dev"),
@@ -385,6 +387,42 @@ let_go (int dev_null, const SbxRun *run)
     close (run->keep_fds[i]);
 }
 
+/* While init sets up: what it needs only later. */
+static gboolean
+help_init (const SbxRun *run, SbxSupervisor *supervisor, int policy, SbxPlaceholders **placeholders, GError **error)
+{
+  g_autoptr (GString) json = g_string_new (NULL);
+
+  if (!make_placeholders (run, placeholders, error))
+    return FALSE;
+  sbx_supervisor_say (supervisor, SBX_SAY_PLACED, 0);
+  sbx_policy_dump (run->policy, run->context, SBX_DUMP_JSON, json);
+  if (!sbx_fd_write_all (policy, json->str, json->len))
+    return fail (error, _("cannot write the effective policy"));
+  sbx_supervisor_say (supervisor, SBX_SAY_POLICY, 0);
+  sbx_watch_begin (supervisor->watch);
+  return TRUE;
+}
+
+static gboolean
+start (Prepared *prepared, SbxSupervisor *supervisor, GError **error)
+{
+  SbxFailure failure = { .step = SBX_STEP_USERNS };
+  int ends[2];
+
+  if (socketpair (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+    return fail (error, _("cannot make a socket pair"));
+  supervisor->control = ends[0];
+  prepared->init.control = ends[1];
+  supervisor->init = clone_init (prepared, ends[0]);
+  failure.errnum = errno;
+  close (ends[1]);
+  if (supervisor->init > 0)
+    return TRUE;
+  sbx_failure_to_error (&failure, error);
+  return FALSE;
+}
+
 gboolean
 sbx_run (const SbxRun *run, int *status, GError **error)
 {
@@ -392,48 +430,26 @@ sbx_run (const SbxRun *run, int *status, GError **error)
   g_autoptr (SbxWatch) watch = NULL;
   g_auto (Prepared) prepared = { 0 };
   g_auto (SbxTerminal) terminal = { .fd = -1 };
-  sbx_autofd int control = -1;
-  sbx_autofd int signals = -1;
+  g_auto (SbxSupervisor) supervisor = SBX_SUPERVISOR_IDLE;
   sbx_autofd int dev_null = open ("/dev/null", O_RDWR | O_CLOEXEC);
-  SbxSupervisor supervisor = { .own_session = sbx_policy_number (run->policy, SBX_KEY_NEW_SESSION) != 0,
-                               .timeout = run->timeout };
-  SbxFailure failure = { 0 };
-  int ends[2];
+  sbx_autofd int policy = memfd_create ("policy.json", MFD_CLOEXEC);
 
+  if (dev_null < 0 || policy < 0)
+    return fail (error, _("cannot open /dev/null or a memory file"));
   sbx_terminal_save (&terminal);
   if (!prepare (&prepared, run, terminal.name, error) || !seal_descriptors (run, error))
     return FALSE;
-  if (dev_null < 0 || socketpair (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
-    return fail (error, _ ("cannot make a socket pair"));
-  control = ends[0];
-  prepared.init.control = ends[1];
   prepared.init.dev_null = dev_null;
-  signals = block_signals (&prepared.init.mask, &prepared.init.ignore_sigchld);
-  if (signals < 0)
-    {
-      close (ends[1]);
-      return fail (error, _ ("cannot set up the handling of signals"));
-    }
-  if (!make_placeholders (run, &placeholders, error))
-    {
-      close (ends[1]);
-      return FALSE;
-    }
-  watch = sbx_watch_new (run->plan);
-  supervisor.init = clone_init (&prepared, control);
-  failure.errnum = errno;
-  close (ends[1]);
-  if (supervisor.init < 0)
-    {
-      failure.step = SBX_STEP_USERNS;
-      sbx_failure_to_error (&failure, error);
-      return FALSE;
-    }
-  let_go (dev_null, run);
-  supervisor.control = control;
-  supervisor.signals = signals;
-  sbx_watch_begin (watch);
-  supervisor.watch = watch;
+  prepared.init.policy = policy;
+  supervisor.signals = block_signals (&prepared.init.mask, &prepared.init.ignore_sigchld);
+  if (supervisor.signals < 0)
+    return fail (error, _("cannot set up the handling of signals"));
+  supervisor.own_session = prepared.init.new_session;
+  supervisor.timeout = run->timeout;
   supervisor.terminal = &terminal;
-  return sbx_supervise (&supervisor, status, error);
+  supervisor.watch = watch = sbx_watch_new (run->plan);
+  if (!start (&prepared, &supervisor, error))
+    return FALSE;
+  let_go (dev_null, run);
+  return help_init (run, &supervisor, policy, &placeholders, error) && sbx_supervise (&supervisor, status, error);
 }

@@ -15,9 +15,8 @@ typedef struct
   SbxMountPlan *plan; /* completed here: what depends on the placeholders */
   const SbxEnviron *env;
   const char *session_id;
-  const char *policy_json; /* for SBX_SESSION_DIR/policy.json */
-  char *const *argv;       /* NULL-terminated */
-  const char *chdir;       /* where the command starts; NULL: the current directory */
+  char *const *argv; /* NULL-terminated */
+  const char *chdir; /* where the command starts; NULL: the current directory */
   const int *keep_fds;
   gsize n_keep_fds;
   guint timeout; /* seconds; 0: none */

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 
@@ -112,13 +113,8 @@ make_points (const SbxMountApply *apply, int base, SbxFailure *failure)
     mode_t mode;
     const char *text; /* NULL: a directory */
   } fixed[] = {
-    { "mask-dir", 0000, NULL },
-    { "empty", 0555, NULL },
-    { "session", 0555, NULL },
-    { "session/protected", 0555, NULL },
-    { "mask-file", 0000, "" },
-    { "session/id", 0444, apply->id },
-    { "session/policy.json", 0444, apply->policy_json },
+    { "mask-dir", 0000, NULL },          { "empty", 0555, NULL },   { "session", 0555, NULL },
+    { "session/protected", 0555, NULL }, { "mask-file", 0000, "" }, { "session/id", 0444, apply->id },
   };
 
   for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
@@ -413,6 +409,8 @@ sbx_mount_apply (SbxMountApply *apply, SbxFailure *failure)
   if (sbx_sys_mount_setattr (AT_FDCWD, "/", AT_RECURSIVE, &attr) < 0)
     return sbx_fail (failure, SBX_STEP_READ_ONLY, errno, "/");
   terminal = clone_terminal (apply);
+  if (apply->wait (apply->wait_data) < 0)
+    return sbx_fail (failure, SBX_STEP_FILE, ECANCELED, NULL);
   if (clone_all (apply, false, failure) < 0 || place_tmpfs (apply, base, failure) < 0
       || attach_all (apply, base, failure) < 0 || attach_fixed (apply, failure) < 0)
     return -1;
@@ -420,8 +418,25 @@ sbx_mount_apply (SbxMountApply *apply, SbxFailure *failure)
     return sbx_fail (failure, SBX_STEP_MOUNT, errno, apply->terminal);
   if (terminal >= 0)
     close (terminal);
-  close (base);
+  apply->base = base;
   return enter_root (apply, failure);
+}
+
+int
+sbx_mount_add_policy (SbxMountApply *apply, int source, SbxFailure *failure)
+{
+  static const char path[] = "session/policy.json";
+  int fd = openat (apply->base, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  off_t offset = 0;
+  ssize_t n = -1;
+
+  while (fd >= 0 && (n = sendfile (fd, source, &offset, 1 << 20)) > 0)
+    ;
+  if (n < 0 || fchmod (fd, 0444) < 0)
+    return sbx_fail (failure, SBX_STEP_FILE, errno, path);
+  close (fd);
+  close (apply->base);
+  return 0;
 }
 
 /* -- afterwards ---------------------------------------------------------------------------------------------- */

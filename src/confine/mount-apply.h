@@ -10,19 +10,24 @@
 typedef struct
 {
   const SbxMountPlan *plan;
-  const char *id;          /* SBX_SESSION_DIR/id */
-  const char *policy_json; /* SBX_SESSION_DIR/policy.json */
-  const char *terminal;    /* the caller's terminal, bound to /dev/console; NULL: none */
-  const char *run_store;   /* store of /run and of /dev: looked up before the clone, where hashing is allowed */
+  const char *id;        /* SBX_SESSION_DIR/id */
+  const char *terminal;  /* the caller's terminal, bound to /dev/console; NULL: none */
+  const char *run_store; /* store of /run and of /dev: looked up before the clone, where hashing is allowed */
   const char *dev_store;
   bool guard_proc; /* the caller is uid 0, which the kernel lets write below /proc/sys without any capability */
-  int *trees;      /* room for one descriptor a mount */
-  int root;        /* filled in: descriptor of the sandbox's root */
-  int masks;       /* filled in: the read-only tmpfs, kept for sbx_mount_again */
+  int (*wait) (void *data); /* called before what exists only with the placeholders is touched; -1: give up */
+  void *wait_data;
+  int *trees; /* room for one descriptor a mount */
+  int root;   /* filled in: descriptor of the sandbox's root */
+  int base;   /* filled in: the sandbox's tmpfs, writable; sbx_mount_add_policy closes it */
+  int masks;  /* filled in: the same read-only, kept for sbx_mount_again */
 } SbxMountApply;
 
 /* Everything; 0, or -1 with @failure. The caller has all capabilities in its new user and mount namespace, umask 0. */
 int sbx_mount_apply (SbxMountApply *apply, SbxFailure *failure);
+
+/* Copies what is in @source to SBX_SESSION_DIR/policy.json, then closes apply->base. */
+int sbx_mount_add_policy (SbxMountApply *apply, int source, SbxFailure *failure);
 
 /* The host replaced what is at plan->mounts[index] (or made plan->absents[index]): mounts it again. 0 also when nothing was to do.
  * -1 with errno: the name could not be covered; the caller must end the sandbox. */

@@ -80,26 +80,23 @@ point_free (gpointer data)
 }
 
 static State
-state_of (const SbxPathTable *table, const SbxPathRule *rule, SbxRuleKind *reason)
+state_of (const SbxPathTable *table, const SbxPathRule *rule, const SbxPathState *at, SbxRuleKind *reason)
 {
-  SbxPathState at;
-
-  sbx_path_table_state (table, rule->path, &at);
   *reason = 0;
-  if (at.denied != NULL)
+  if (at->denied != NULL)
     {
       *reason = SBX_RULE_DENY_READ;
       return STATE_MASKED;
     }
-  if (at.frozen == rule)
+  if (at->frozen == rule)
     *reason = (rule->kinds & SBX_RULE_DENY_WRITE) ? SBX_RULE_DENY_WRITE : SBX_RULE_PROTECT;
-  if (at.hidden != NULL)
+  if (at->hidden != NULL)
     {
-      if (*reason == 0 && at.hidden == rule)
+      if (*reason == 0 && at->hidden == rule)
         *reason = SBX_RULE_HIDE;
-      return at.frozen == NULL && (at.hidden->kinds & SBX_RULE_SCRATCH) ? STATE_SCRATCH : STATE_HIDDEN;
+      return at->frozen == NULL && (at->hidden->kinds & SBX_RULE_SCRATCH) ? STATE_SCRATCH : STATE_HIDDEN;
     }
-  if (at.frozen != NULL || (at.writable == NULL && !table->writes_open))
+  if (at->frozen != NULL || (at->writable == NULL && !table->writes_open))
     {
       if (*reason == 0 && (rule->kinds & SBX_RULE_ALLOW_READ))
         *reason = SBX_RULE_ALLOW_READ;
@@ -343,7 +340,7 @@ is_built_in (const char *path)
   static const char *const made[] = { "/dev/fd",   "/dev/stdin", "/dev/stdout", "/dev/stderr",
                                       "/dev/ptmx", "/dev/pts",   "/dev/console" };
 
-  for (guint i = 0; i < G_N_ELEMENTS (made); i++)
+  for (guint i = 0; g_str_has_prefix (path, "/dev/") && i < G_N_ELEMENTS (made); i++)
     if (sbx_path_is_below (path, made[i]))
       return TRUE;
   return sbx_path_is_below (path, "/proc");
@@ -460,6 +457,7 @@ sbx_mount_plan_new (const SbxPathTable *table, const SbxPolicy *policy, const Sb
   g_autoptr (GArray) above = g_array_new (FALSE, FALSE, sizeof (Above));
   g_autoptr (GHashTable) made = g_hash_table_new (g_str_hash, g_str_equal);
   g_autofree Node *nodes = g_new0 (Node, table->rules->len + 1);
+  g_autofree SbxPathState *states = g_new (SbxPathState, table->rules->len + 1);
   SbxMount *run;
 
   plan->mounts = g_ptr_array_new_with_free_func (mount_free);
@@ -469,10 +467,11 @@ sbx_mount_plan_new (const SbxPathTable *table, const SbxPolicy *policy, const Sb
   b.above = above;
   b.made = made;
   b.nodes = nodes;
+  sbx_path_table_states (table, states);
   for (guint i = 0; i < b.n_nodes; i++)
     {
       nodes[i].rule = g_ptr_array_index (table->rules, i);
-      nodes[i].state = state_of (table, nodes[i].rule, &nodes[i].reason);
+      nodes[i].state = state_of (table, nodes[i].rule, &states[i], &nodes[i].reason);
     }
   plan_root (&b);
   if (plan->root_skeleton)
@@ -487,8 +486,9 @@ sbx_mount_plan_new (const SbxPathTable *table, const SbxPolicy *policy, const Sb
   run = g_hash_table_lookup (plan->mounted, "/run");
   if (run == NULL || run->kind != SBX_MOUNT_PRIVATE)
     {
-      g_set_error_literal (error, SBX_ERROR, SBX_ERROR_CONFINE,
-                           _ ("/run cannot be opened or denied as a whole: it holds the sockets of the host and the session's own directory\n"
+      g_set_error_literal (
+          error, SBX_ERROR, SBX_ERROR_CONFINE,
+          _ ("/run cannot be opened or denied as a whole: it holds the sockets of the host and the session's own directory\n"
                               "name what is needed below it (sandbox.conf(5), filesystem.allow_read)"));
       return NULL;
     }

@@ -21,7 +21,6 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/program.h"
-#include "confine/control.h"
 
 #define GRACE_SECONDS 2 /* between TERM and KILL after a time-out */
 #define STATUS_TIMED_OUT 124
@@ -40,12 +39,18 @@ typedef struct
   int timer;
 } State;
 
-static void
-say (const SbxSupervisor *supervisor, SbxSay what, int value)
+void
+sbx_supervisor_clear (SbxSupervisor *supervisor)
+{
+  sbx_fd_clear (&supervisor->control);
+  sbx_fd_clear (&supervisor->signals);
+}
+
+void
+sbx_supervisor_say (const SbxSupervisor *supervisor, SbxSay what, int value)
 {
   SbxMessage message = { .say = what, .value = value };
 
-  /* If init is gone there is nobody left to be told; the end of the socket is seen in the loop. */
   while (send (supervisor->control, &message, sizeof message, MSG_NOSIGNAL) < 0 && errno == EINTR)
     ;
 }
@@ -53,7 +58,7 @@ say (const SbxSupervisor *supervisor, SbxSay what, int value)
 static void
 cover (gboolean absent, guint index, gpointer data)
 {
-  say (data, absent ? SBX_SAY_MOUNT_ABSENT : SBX_SAY_MOUNT_AGAIN, (int) index);
+  sbx_supervisor_say (data, absent ? SBX_SAY_MOUNT_ABSENT : SBX_SAY_MOUNT_AGAIN, (int) index);
 }
 
 static gboolean
@@ -94,7 +99,7 @@ pass_signals_on (const SbxSupervisor *supervisor)
       if (info.ssi_signo == SIGCHLD)
         continue;
       if (!from_terminal || supervisor->own_session)
-        say (supervisor, SBX_SAY_SIGNAL, (int) info.ssi_signo);
+        sbx_supervisor_say (supervisor, SBX_SAY_SIGNAL, (int) info.ssi_signo);
     }
 }
 
@@ -108,14 +113,14 @@ time_out (State *state)
   if (state->phase == RUNNING)
     {
       state->phase = TERMINATING;
-      say (state->supervisor, SBX_SAY_SIGNAL_ALL, SIGTERM);
-      say (state->supervisor, SBX_SAY_SIGNAL_ALL, SIGCONT);
+      sbx_supervisor_say (state->supervisor, SBX_SAY_SIGNAL_ALL, SIGTERM);
+      sbx_supervisor_say (state->supervisor, SBX_SAY_SIGNAL_ALL, SIGCONT);
       set_timer (state->timer, GRACE_SECONDS);
     }
   else if (state->phase == TERMINATING)
     {
       state->phase = KILLING;
-      say (state->supervisor, SBX_SAY_SIGNAL_ALL, SIGKILL);
+      sbx_supervisor_say (state->supervisor, SBX_SAY_SIGNAL_ALL, SIGKILL);
     }
 }
 

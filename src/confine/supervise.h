@@ -2,6 +2,7 @@
 /* supervise.h - the outside half of a run: signals, terminal, time-out, watch, and the status at the end. */
 #pragma once
 
+#include "confine/control.h"
 #include "confine/terminal.h"
 #include "confine/watch.h"
 
@@ -17,6 +18,18 @@ typedef struct
   SbxWatch *watch;
   SbxTerminal *terminal;
 } SbxSupervisor;
+
+#define SBX_SUPERVISOR_IDLE                                                                                            \
+  {                                                                                                                    \
+    .control = -1, .signals = -1                                                                                       \
+  }
+
+/* Closes its descriptors, which ends the sandbox if it still runs. */
+void sbx_supervisor_clear (SbxSupervisor *supervisor);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SbxSupervisor, sbx_supervisor_clear)
+
+/* Sends one message to init; if init is gone, that is seen by sbx_supervise. */
+void sbx_supervisor_say (const SbxSupervisor *supervisor, SbxSay what, int value);
 
 /* Until everything inside has ended. On TRUE *status is what the caller shall see. FALSE: the command never ran (see launch.h). */
 gboolean sbx_supervise (SbxSupervisor *supervisor, int *status, GError **error);

@@ -472,3 +472,25 @@ sbx_path_table_state (const SbxPathTable *table, const char *path, SbxPathState 
   if (table->globs != NULL)
     pass_globs (table, path, state);
 }
+
+void
+sbx_path_table_states (const SbxPathTable *table, SbxPathState *states)
+{
+  g_autofree guint *above = g_new (guint, table->rules->len + 1);
+  guint depth = 0;
+
+  for (guint i = 0; i < table->rules->len; i++)
+    {
+      const SbxPathRule *rule = g_ptr_array_index (table->rules, i);
+      while (depth > 0 && !sbx_path_is_below (rule->path, ((SbxPathRule *) g_ptr_array_index (table->rules, above[depth - 1]))->path))
+        depth--;
+      if (depth > 0)
+        states[i] = states[above[depth - 1]];
+      else
+        memset (&states[i], 0, sizeof states[i]);
+      pass (rule, &states[i]);
+      above[depth++] = i;
+    }
+  for (guint i = 0; table->globs != NULL && i < table->rules->len; i++)
+    pass_globs (table, ((SbxPathRule *) g_ptr_array_index (table->rules, i))->path, &states[i]);
+}

@@ -74,4 +74,7 @@ typedef struct
 /* @path must be canonical. */
 void sbx_path_table_state (const SbxPathTable *table, const char *path, SbxPathState *state);
 
+/* The same for the path of every rule, in one sweep; @states has room for all of @table->rules. */
+void sbx_path_table_states (const SbxPathTable *table, SbxPathState *states);
+
 G_END_DECLS

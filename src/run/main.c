@@ -18,7 +18,6 @@
 #include "confine/launch.h"
 #include "confine/placeholder.h"
 #include "confine/session.h"
-#include "policy/dump.h"
 #include "run/admit.h"
 #include "run/direct.h"
 #include "run/dry-run.h"
@@ -191,6 +190,21 @@ run_direct (const Front *front, const SbxPolicy *policy, const SbxContext *conte
   return sbx_direct_run (&direct, status, error);
 }
 
+/* What the options ask for is in nobody's hands when the command runs as it is. */
+static void
+say_without_effect (const Front *front)
+{
+  const SbxLayer *layer = front->options.layer;
+  g_autoptr (GString) names = g_string_new (NULL);
+
+  for (int key = 0; key < SBX_N_KEYS; key++)
+    if (layer->values[key].is_set && strstr (names->str, layer->values[key].origin.file) == NULL)
+      g_string_append_printf (names, "%s%s", names->len > 0 ? ", " : "", layer->values[key].origin.file);
+  if (names->len > 0)
+    sbx_log_warning (_("already in sandbox %s, where the command runs as it is; without effect: %s"), front->outer_id,
+                        names->str);
+}
+
 /* Inside a sandbox already: process.nested decides. */
 static gboolean
 run_nested (const Front *front, const SbxPolicy *policy, const SbxContext *context, int *status, GError **error)
@@ -200,6 +214,7 @@ run_nested (const Front *front, const SbxPolicy *policy, const SbxContext *conte
   switch (sbx_policy_number (policy, SBX_KEY_NESTED))
     {
     case SBX_NESTED_PASS:
+      say_without_effect (front);
       return run_direct (front, policy, context, status, error);
     case SBX_NESTED_NARROW:
       g_set_error (error, SBX_ERROR, SBX_ERROR_CONFINE,
@@ -225,7 +240,6 @@ run_confined (const Front *front, const SbxPolicy *policy, const SbxContext *con
   g_autoptr (SbxPathTable) table = NULL;
   g_autoptr (SbxMountPlan) plan = NULL;
   g_autoptr (SbxEnviron) env = NULL;
-  g_autoptr (GString) json = g_string_new (NULL);
   char id[SBX_SESSION_ID_LENGTH + 1];
 
   if (!sbx_admit_policy (policy, error))
@@ -253,14 +267,12 @@ run_confined (const Front *front, const SbxPolicy *policy, const SbxContext *con
       *status = dry_run (front, &facts);
       return TRUE;
     }
-  sbx_policy_dump (policy, context, SBX_DUMP_JSON, json);
   SbxRun run = { .policy = policy,
                  .context = context,
                  .table = table,
                  .plan = plan,
                  .env = env,
                  .session_id = id,
-                 .policy_json = json->str,
                  .argv = front->command,
                  .chdir = options->context.cwd != NULL ? context->cwd : NULL,
                  .keep_fds = (const int *) options->keep_fds->data,
