@@ -336,14 +336,26 @@ entry_equal (gconstpointer a, gconstpointer b)
   return is_same_entry (a, b);
 }
 
-/* Of entries that say the same the most trusted one stays: it is the one that holds whatever the others do. */
+static gboolean
+is_of_one_file (const GPtrArray *entries)
+{
+  const SbxEntry *first = entries->pdata[0];
+
+  for (guint i = 1; i < entries->len; i++)
+    if (((const SbxEntry *) entries->pdata[i])->origin.file != first->origin.file)
+      return FALSE;
+  return TRUE;
+}
+
+/* Of entries that say the same the most trusted one stays: it is the one that holds whatever the others do. A list that a
+ * single file wrote is left as it is, for speed. */
 static void
 remove_repeated (GPtrArray *entries)
 {
   g_autoptr (GHashTable) seen = NULL;
   guint kept = 0;
 
-  if (entries->len < 2)
+  if (entries->len < 2 || is_of_one_file (entries))
     return;
   seen = g_hash_table_new (entry_hash, entry_equal);
   for (guint i = 0; i < entries->len; i++)

@@ -33,13 +33,19 @@ sbx_origin_to_string (const SbxOrigin *origin)
 }
 
 SbxEntry *
-sbx_entry_new (const char *text, const SbxOrigin *origin)
+sbx_entry_take (char *text, const SbxOrigin *origin)
 {
   SbxEntry *entry = g_new0 (SbxEntry, 1);
 
-  entry->text = g_strdup (text);
+  entry->text = text;
   entry->origin = *origin;
   return entry;
+}
+
+SbxEntry *
+sbx_entry_new (const char *text, const SbxOrigin *origin)
+{
+  return sbx_entry_take (g_strdup (text), origin);
 }
 
 SbxEntry *

@@ -43,6 +43,7 @@ typedef struct
 } SbxEntry;
 
 SbxEntry *sbx_entry_new (const char *text, const SbxOrigin *origin);
+SbxEntry *sbx_entry_take (char *text, const SbxOrigin *origin); /* @text is taken over */
 SbxEntry *sbx_entry_copy (const SbxEntry *entry);
 void sbx_entry_free (SbxEntry *entry);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbxEntry, sbx_entry_free)

@@ -25,7 +25,8 @@ typedef struct
   guint depth;
   guint held;            /* line breaks not handed on yet */
   gboolean after_string; /* the last token was a string: hold line breaks back */
-  GString *out;
+  char *out; /* room for twice the text: no token becomes longer than that */
+  char *to;
 } Scanner;
 
 #define fail(scanner, ...) (sbx_error_set_at (error, (scanner)->file, (scanner)->line, __VA_ARGS__), FALSE)
@@ -33,14 +34,23 @@ typedef struct
 static void
 hand_on (Scanner *s, const char *text, gsize length)
 {
-  g_string_append_len (s->out, text, (gssize) length);
+  memcpy (s->to, text, length);
+  s->to += length;
+}
+
+/* Where blanks or a comment were: one blank, if two words would otherwise become one. */
+static void
+separate (Scanner *s)
+{
+  if (s->to > s->out && (g_ascii_isalnum (s->to[-1]) || strchr ("_-*", s->to[-1]) != NULL))
+    *s->to++ = ' ';
 }
 
 static void
 release_lines (Scanner *s)
 {
   for (; s->held > 0; s->held--)
-    g_string_append_c (s->out, '\n');
+    *s->to++ = '\n';
 }
 
 static void
@@ -50,7 +60,13 @@ count_line (Scanner *s)
   if (s->after_string)
     s->held++;
   else
-    g_string_append_c (s->out, '\n');
+    *s->to++ = '\n';
+}
+
+static gboolean
+is_blank_byte (char c)
+{
+  return c == ' ' || c == '\t' || c == '\r' || c == '\f';
 }
 
 static gboolean
@@ -70,7 +86,7 @@ skip_comment (Scanner *s, GError **error)
     else if (s->next[0] == '*' && s->next[1] == '/')
       {
         s->next += 2;
-        hand_on (s, " ", 1);
+        separate (s);
         return TRUE;
       }
   s->line = first;
@@ -231,10 +247,11 @@ scan_all (Scanner *s, gboolean *blank, GError **error)
         count_line (s);
         s->next++;
       }
-    else if (strchr (" \t\r\f", *s->next) != NULL)
+    else if (is_blank_byte (*s->next))
       {
-        hand_on (s, " ", 1);
-        s->next++;
+        separate (s);
+        while (is_blank_byte (*s->next))
+          s->next++;
       }
     else if (*s->next == '#' || (s->next[0] == '/' && (s->next[1] == '/' || s->next[1] == '*')))
       {
@@ -278,13 +295,14 @@ sbx_scan (const char *text, gsize length, const char *file, gboolean *blank, GEr
       sbx_error_set_at (error, file, line_of (text, bad), _("the file is not valid UTF-8"));
       return NULL;
     }
-  s.out = g_string_sized_new (length + 16);
+  s.out = s.to = g_malloc (2 * length + 1);
   if (!scan_all (&s, &is_blank, error))
     {
-      g_string_free (s.out, TRUE);
+      g_free (s.out);
       return NULL;
     }
+  *s.to = '\0';
   if (blank != NULL)
     *blank = is_blank;
-  return g_string_free (s.out, FALSE);
+  return s.out;
 }

@@ -336,7 +336,7 @@ sbx_value_parse_entry (SbxKey key, const char *text, const SbxOrigin *origin, ch
   else if (type == SBX_TYPE_PORTS)
     return parse_port_text (word, origin, why);
   else if (type == SBX_TYPE_PATHS ? check_path (key, word, why) : check_word (key, word, why))
-    return sbx_entry_new (word, origin);
+    return sbx_entry_take (g_steal_pointer (&word), origin);
   return NULL;
 }
 
