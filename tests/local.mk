@@ -24,6 +24,7 @@ UNIT_TESTS = \
 	tests/unit/test-placeholder \
 	tests/unit/test-policy \
 	tests/unit/test-probe \
+	tests/unit/test-run \
 	tests/unit/test-seccomp \
 	tests/unit/test-session \
 	tests/unit/test-source \
@@ -41,6 +42,8 @@ endif
 tests_unit_test_check_options_SOURCES = tests/unit/test-check-options.c \
 	src/check/options.c src/check/questions.c
 tests_unit_test_options_SOURCES = tests/unit/test-options.c src/run/options.c
+tests_unit_test_run_SOURCES = tests/unit/test-run.c \
+	src/run/admit.c src/run/direct.c src/run/dry-run.c
 
 # Of the tree itself, its manuals and the policy that it ships.
 SOURCE_TESTS = \
