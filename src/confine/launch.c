@@ -427,10 +427,11 @@ gboolean
 sbx_run (const SbxRun *run, int *status, GError **error)
 {
   g_autoptr (SbxPlaceholders) placeholders = NULL;
-  g_autoptr (SbxWatch) watch = NULL;
   g_auto (Prepared) prepared = { 0 };
   g_auto (SbxTerminal) terminal = { .fd = -1 };
   g_auto (SbxSupervisor) supervisor = SBX_SUPERVISOR_IDLE;
+  /* Closed before the supervisor's end of the bond is, so that init still holds it: see watch.h. */
+  g_autoptr (SbxWatch) watch = NULL;
   sbx_autofd int dev_null = open ("/dev/null", O_RDWR | O_CLOEXEC);
   sbx_autofd int policy = memfd_create ("policy.json", MFD_CLOEXEC);
 

@@ -21,6 +21,7 @@
 #include "confine/session.h"
 #include "confine/sys.h"
 
+#define POLICY_FILE "session/policy.json"
 #define RESOLVE_EXACT (RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_IN_ROOT)
 
 static const SbxMount *
@@ -177,7 +178,7 @@ make_fixed_places (const SbxMountApply *apply, int base, SbxFailure *failure)
 }
 
 static int
-make_tmpfs (const SbxMountApply *apply, SbxFailure *failure)
+make_tmpfs (SbxMountApply *apply, SbxFailure *failure)
 {
   int fs = sbx_sys_fsopen ("tmpfs");
   int base;
@@ -189,7 +190,12 @@ make_tmpfs (const SbxMountApply *apply, SbxFailure *failure)
   if (base < 0)
     return sbx_fail (failure, SBX_STEP_TMPFS, errno, NULL);
   close (fs);
-  if (make_points (apply, base, failure) < 0 || make_fixed_places (apply, base, failure) < 0)
+  if (make_points (apply, base, failure) < 0)
+    return -1;
+  apply->policy = openat (base, POLICY_FILE, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
+  if (apply->policy < 0)
+    return sbx_fail (failure, SBX_STEP_FILE, errno, POLICY_FILE);
+  if (make_fixed_places (apply, base, failure) < 0)
     return -1;
   return base;
 }
@@ -418,24 +424,21 @@ sbx_mount_apply (SbxMountApply *apply, SbxFailure *failure)
     return sbx_fail (failure, SBX_STEP_MOUNT, errno, apply->terminal);
   if (terminal >= 0)
     close (terminal);
-  apply->base = base;
+  close (base);
   return enter_root (apply, failure);
 }
 
 int
-sbx_mount_add_policy (SbxMountApply *apply, int source, SbxFailure *failure)
+sbx_mount_add_policy (const SbxMountApply *apply, int source, SbxFailure *failure)
 {
-  static const char path[] = "session/policy.json";
-  int fd = openat (apply->base, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   off_t offset = 0;
-  ssize_t n = -1;
+  ssize_t n;
 
-  while (fd >= 0 && (n = sendfile (fd, source, &offset, 1 << 20)) > 0)
+  while ((n = sendfile (apply->policy, source, &offset, 1 << 20)) > 0)
     ;
-  if (n < 0 || fchmod (fd, 0444) < 0)
-    return sbx_fail (failure, SBX_STEP_FILE, errno, path);
-  close (fd);
-  close (apply->base);
+  if (n < 0)
+    return sbx_fail (failure, SBX_STEP_FILE, errno, POLICY_FILE);
+  close (apply->policy);
   return 0;
 }
 

@@ -19,15 +19,15 @@ typedef struct
   void *wait_data;
   int *trees; /* room for one descriptor a mount */
   int root;   /* filled in: descriptor of the sandbox's root */
-  int base;   /* filled in: the sandbox's tmpfs, writable; sbx_mount_add_policy closes it */
+  int policy; /* filled in: SBX_SESSION_DIR/policy.json, still empty */
   int masks;  /* filled in: the same read-only, kept for sbx_mount_again */
 } SbxMountApply;
 
 /* Everything; 0, or -1 with @failure. The caller has all capabilities in its new user and mount namespace, umask 0. */
 int sbx_mount_apply (SbxMountApply *apply, SbxFailure *failure);
 
-/* Copies what is in @source to SBX_SESSION_DIR/policy.json, then closes apply->base. */
-int sbx_mount_add_policy (SbxMountApply *apply, int source, SbxFailure *failure);
+/* Copies what is in @source to SBX_SESSION_DIR/policy.json, and closes it for writing. */
+int sbx_mount_add_policy (const SbxMountApply *apply, int source, SbxFailure *failure);
 
 /* The host replaced what is at plan->mounts[index] (or made plan->absents[index]): mounts it again. 0 also when nothing was to do.
  * -1 with errno: the name could not be covered; the caller must end the sandbox. */
