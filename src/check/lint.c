@@ -191,6 +191,51 @@ add_notes (Lint *lint, const GPtrArray *notes)
     }
 }
 
+/* The first denial to read strictly below rule number @at, or NULL. The rules are sorted: what lies below comes next. */
+static const SbxPathRule *
+denial_below (const SbxPathTable *table, guint at)
+{
+  const SbxPathRule *above = g_ptr_array_index (table->rules, at);
+
+  for (guint i = at + 1; i < table->rules->len; i++)
+    {
+      const SbxPathRule *rule = g_ptr_array_index (table->rules, i);
+
+      if (!sbx_path_is_below (rule->path, above->path))
+        break;
+      if (rule->kinds & SBX_RULE_DENY_READ)
+        return rule;
+    }
+  return NULL;
+}
+
+/* Who allows a directory may believe to have opened what is denied below it. */
+static void
+judge_broad_grants (Lint *lint, const SbxPathTable *table)
+{
+  for (guint i = 0; i < table->rules->len; i++)
+    {
+      const SbxPathRule *rule = g_ptr_array_index (table->rules, i);
+      const SbxOrigin *origin = &rule->origins[g_bit_nth_lsf (SBX_RULE_ALLOW_READ, -1)];
+      const SbxPathRule *denial;
+      SbxPathState state;
+
+      if (!(rule->kinds & SBX_RULE_ALLOW_READ) || (rule->kinds & SBX_RULE_ALLOW_WRITE)
+          || origin->level == SBX_LEVEL_BUILTIN)
+        continue;
+      sbx_path_table_state (table, rule->path, &state);
+      denial = state.opened != rule ? denial_below (table, i) : NULL;
+      if (denial != NULL)
+        {
+          g_autofree char *allowed = sbx_text_escape (rule->path);
+          g_autofree char *denied = sbx_text_escape (denial->path);
+
+          sbx_findings_addf (lint->findings, SBX_FINDING_WARNING, origin,
+                             _("%s is broader than the denial of %s, which holds all the same"), allowed, denied);
+        }
+    }
+}
+
 /* What shows when the paths of @policy meet the file system. */
 static void
 judge_policy (Lint *lint, const SbxPolicy *policy, const SbxContext *context)
@@ -202,7 +247,10 @@ judge_policy (Lint *lint, const SbxPolicy *policy, const SbxContext *context)
   add_notes (lint, policy->notes);
   table = sbx_path_table_new (policy, context, resolver, &local);
   if (table != NULL)
-    add_notes (lint, table->notes);
+    {
+      add_notes (lint, table->notes);
+      judge_broad_grants (lint, table);
+    }
   else
     sbx_findings_add_error (lint->findings, local);
 }
