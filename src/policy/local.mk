@@ -44,6 +44,8 @@ libpolicy_a_SOURCES = \
 	src/policy/repo-scan.h \
 	src/policy/scan.c \
 	src/policy/scan.h \
+	src/policy/source-file.c \
+	src/policy/source-file.h \
 	src/policy/source-trust.c \
 	src/policy/source-trust.h \
 	src/policy/source.c \

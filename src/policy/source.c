@@ -10,18 +10,16 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/program.h"
-#include "policy/path.h"
 #include "policy/scan.h"
+#include "policy/source-file.h"
 #include "policy/source-trust.h"
 
 #define MAX_DIRECTORIES 3 /* of one level */
-#define OPEN_FLAGS (O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
 
 enum
 {
@@ -127,51 +125,7 @@ sbx_source_is_name (const char *name)
   return TRUE;
 }
 
-/* -- opening ---------------------------------------------------------------------------------------------------------- */
-
-/* TRUE if @st at @name only holds a name free while a sandbox runs: a socket nobody can open outside, a link inside. */
-static gboolean
-is_placeholder (const SbxSources *sources, int dirfd, const char *name, const struct stat *st)
-{
-  char text[sizeof SBX_PATH_PLACEHOLDER] = "";
-
-  if (S_ISSOCK (st->st_mode))
-    return (st->st_mode & 07777) == 0 && st->st_uid == sources->context->uid;
-  return S_ISLNK (st->st_mode) && readlinkat (dirfd, name, text, sizeof text - 1) > 0
-         && strcmp (text, SBX_PATH_PLACEHOLDER) == 0;
-}
-
-/* Opens @name for reading, links only where the level may have them. *fd is ABSENT when there is none. */
-static gboolean
-open_name (const SbxSources *sources, SbxLevel level, int dirfd, const char *name, int flags, const char *shown,
-           int *fd, GError **error)
-{
-  struct stat st;
-  int errnum;
-
-  *fd = openat (dirfd, name, OPEN_FLAGS | O_NOFOLLOW | flags);
-  if (*fd >= 0 || errno == ENOENT)
-    return TRUE;
-  errnum = errno;
-  if (fstatat (dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-    {
-      if (is_placeholder (sources, dirfd, name, &st))
-        return TRUE;
-      if (S_ISLNK (st.st_mode) && level == SBX_LEVEL_PROJECT)
-        {
-          sbx_error_set_at (error, shown, 0, _("a project's policy must not be a symbolic link"));
-          return FALSE;
-        }
-      if (S_ISLNK (st.st_mode))
-        {
-          *fd = openat (dirfd, name, OPEN_FLAGS | flags);
-          errnum = errno;
-        }
-    }
-  if (*fd < 0)
-    sbx_error_set_at (error, shown, 0, _("it cannot be opened: %s"), g_strerror (errnum));
-  return *fd >= 0;
-}
+/* -- directories ------------------------------------------------------------------------------------------------------ */
 
 static gboolean
 open_directory (SbxSources *sources, SbxLevel level, int dirfd, const char *name, const char *shown, int *fd,
@@ -182,7 +136,7 @@ open_directory (SbxSources *sources, SbxLevel level, int dirfd, const char *name
 
   if (*fd != NOT_OPENED)
     return TRUE;
-  if (!open_name (sources, level, dirfd, name, O_DIRECTORY, shown, &opened, error))
+  if (!sbx_source_open (sources->context, level, dirfd, name, O_DIRECTORY, shown, &opened, error))
     return FALSE;
   if (opened >= 0)
     {
@@ -216,72 +170,19 @@ get_directory (SbxSources *sources, SbxLevel level, Directory *directory, int su
   return TRUE;
 }
 
+/* The source behind @fd. *source is NULL for one that masks. */
 static gboolean
-is_null_device (const struct stat *st)
+read_source (SbxSources *sources, SbxLevel level, int fd, const char *name, const char *shown, SbxSource **source,
+             GError **error)
 {
-  return S_ISCHR (st->st_mode) && st->st_rdev == makedev (1, 3);
-}
-
-/* Reads what @st describes; a file that is not the same at the end as at the beginning is refused. */
-static char *
-read_stable (int fd, const struct stat *st, gsize max, const char *shown, gsize *length, GError **error)
-{
-  g_autofree char *text = NULL;
-  struct stat after;
-
-  if (st->st_size > (off_t) max)
-    {
-      sbx_error_set_at (error, shown, 0, _("it has more than %u KiB"), (guint) (max / 1024));
-      return NULL;
-    }
-  text = sbx_fd_read_all (fd, max, length);
-  if (text == NULL && errno != EFBIG)
-    {
-      sbx_error_set_at (error, shown, 0, _("it cannot be read: %s"), g_strerror (errno));
-      return NULL;
-    }
-  if (text == NULL || (off_t) *length != st->st_size || fstat (fd, &after) != 0 || after.st_size != st->st_size
-      || after.st_mtim.tv_sec != st->st_mtim.tv_sec || after.st_mtim.tv_nsec != st->st_mtim.tv_nsec)
-    {
-      sbx_error_set_at (error, shown, 0, _("it changed while it was read"));
-      return NULL;
-    }
-  return g_steal_pointer (&text);
-}
-
-/* The text behind @fd. *source is NULL for one that masks. */
-static gboolean
-read_descriptor (SbxSources *sources, SbxLevel level, int fd, const char *name, const char *shown, SbxSource **source,
-                 GError **error)
-{
-  gsize max = level == SBX_LEVEL_PROJECT ? SBX_SOURCE_PROJECT_MAX : SBX_SOURCE_MAX;
   gsize length = 0;
-  struct stat st;
   char *text;
 
   *source = NULL;
-  if (fstat (fd, &st) != 0)
-    {
-      sbx_error_set_at (error, shown, 0, "%s", g_strerror (errno));
-      return FALSE;
-    }
-  if (is_null_device (&st) && level != SBX_LEVEL_PROJECT)
-    return TRUE;
-  if (!S_ISREG (st.st_mode))
-    {
-      sbx_error_set_at (error, shown, 0, _("it is not a regular file"));
-      return FALSE;
-    }
-  if (!sbx_source_check_trust (sources->context, level, fd, &st, shown, error))
+  if (!sbx_source_read (sources->context, level, fd, shown, &text, &length, error))
     return FALSE;
-  text = read_stable (fd, &st, max, shown, &length, error);
   if (text == NULL)
-    return FALSE;
-  if (length == 0)
-    {
-      g_free (text);
-      return TRUE;
-    }
+    return TRUE;
   *source = g_new0 (SbxSource, 1);
   (*source)->level = level;
   (*source)->name = g_intern_string (name);
@@ -330,11 +231,11 @@ read_in (SbxSources *sources, SbxLevel level, Directory *directory, const char *
     return FALSE;
   if (dirfd < 0)
     return TRUE;
-  if (!open_name (sources, level, dirfd, base, 0, shown, &fd, error))
+  if (!sbx_source_open (sources->context, level, dirfd, base, 0, shown, &fd, error))
     return FALSE;
   if (fd < 0)
     return TRUE;
-  if (!read_descriptor (sources, level, fd, name, shown, source, error))
+  if (!read_source (sources, level, fd, name, shown, source, error))
     return FALSE;
   *exists = TRUE;
   g_hash_table_insert (sources->texts, g_steal_pointer (&shown), *source);
@@ -404,15 +305,17 @@ sbx_sources_find (SbxSources *sources, SbxLevel level, const char *name, const S
 const SbxSource *
 sbx_sources_open_file (SbxSources *sources, const char *path, GError **error)
 {
-  sbx_autofd int fd = open (path, OPEN_FLAGS);
+  sbx_autofd int fd = ABSENT;
   SbxSource *source = NULL;
 
+  if (!sbx_source_open (sources->context, SBX_LEVEL_COMMAND, AT_FDCWD, path, 0, path, &fd, error))
+    return NULL;
   if (fd < 0)
     {
-      sbx_error_set_at (error, path, 0, _("it cannot be opened: %s"), g_strerror (errno));
+      sbx_error_set_at (error, path, 0, _("there is no such file"));
       return NULL;
     }
-  if (!read_descriptor (sources, SBX_LEVEL_COMMAND, fd, path, path, &source, error))
+  if (!read_source (sources, SBX_LEVEL_COMMAND, fd, path, path, &source, error))
     return NULL;
   if (source == NULL)
     {
