@@ -48,6 +48,8 @@ def attempt(f, *a, **k):
         return "ok"
     except OSError as e:
         return errname(e)
+    except ValueError:
+        return "ValueError"
 
 
 def note(key, f, *a, **k):
@@ -82,13 +84,13 @@ def renameat2(old, new, flags):
 
 
 def openat2(path, flags, mode=0, resolve=0):
-    how = (ctypes.c_uint64 * 3)(flags | os.O_CLOEXEC, mode, resolve)
+    how = (ctypes.c_uint64 * 3)(flags | os.O_CLOEXEC | os.O_NONBLOCK, mode, resolve)
     fd = syscall("openat2", AT_FDCWD, b(path), how, 24)
     os.close(fd)
 
 
 def opened(path, flags, mode=0o644):
-    os.close(os.open(path, flags | os.O_CLOEXEC, mode))
+    os.close(os.open(path, flags | os.O_CLOEXEC | os.O_NONBLOCK, mode))
 
 
 def read(path):
@@ -140,7 +142,7 @@ def tmpfile_link(directory, path):
 
 def copy_range(source, path):
     fd = os.open(source, os.O_RDONLY)
-    to = os.open(path, os.O_WRONLY | os.O_CREAT, 0o644)
+    to = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NONBLOCK, 0o644)
     os.copy_file_range(fd, to, 4)
     os.close(fd)
     os.close(to)

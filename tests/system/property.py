@@ -18,7 +18,8 @@ First each path is tried outside (H), then inside (I), by the same code:
          deny:  it fails
 
 The runs use `--chdir /`, so that a tree may also deny the workspace or what is above it. A run that ends with 125 is a failure:
-every random policy here can be enforced. Names of the tree may be anything; policies name only what UTF-8 can say.
+every random policy here can be enforced. Names of the tree may be anything; policies name only what UTF-8 can say
+without control characters.
 
 SBX_SEED chooses the trees, SBX_ROUNDS their number. A failure is made smaller (files and entries are left out as long as it still
 fails) and printed as a case for tests/policy."""
@@ -174,6 +175,8 @@ def random_world(rng):
         try:
             p.encode("utf-8")
         except UnicodeEncodeError:
+            continue
+        if any(c < " " for c in p):
             continue
         if p == "home/ws" and key in ("protect", "deny_write") and rng.random() < 0.8:
             continue

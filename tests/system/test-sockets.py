@@ -5,11 +5,11 @@ where an agent, a bus or a daemon listens is tried, by each way there is; and wh
 import contextlib
 import os
 import socket
-import tempfile
+import textwrap
 import threading
 import time
 
-from sbxtest import REFUSED, Skip, main, test
+from sbxtest import LONG, REFUSED, main, test
 
 
 class Server:
@@ -76,7 +76,7 @@ def servers(b, *more, kind=socket.SOCK_STREAM):
             s.close()
 
 
-PROBE = """
+PRELUDE = """
 def connect(path, kind=socket.SOCK_STREAM):
     s = socket.socket(socket.AF_UNIX, kind)
     s.settimeout(3)
@@ -88,6 +88,16 @@ def connect(path, kind=socket.SOCK_STREAM):
     finally:
         s.close()
 """
+
+
+class Probe:
+    """Puts connect() before a script."""
+
+    def __add__(self, text):
+        return PRELUDE + textwrap.dedent(text)
+
+
+PROBE = Probe()
 
 
 @test("no listener in home, outside, /run, /tmp, /var/tmp, /dev/shm or abstract is reached, whatever the network", root=True)
@@ -305,6 +315,9 @@ def inside_works(t):
         for k, v in r.items():
             if k.startswith(("stream ", "seqpacket ")):
                 t.eq(v, ["ping", 0, True], k)
+            elif k == "pair dgram":
+                # refused where a filter cannot tell a send to the other end from one to a path: see datagrams
+                t.member(v, ("ok", "ESOCKTNOSUPPORT", "EPROTONOSUPPORT", "EACCES", "EPERM"), k)
             elif k.startswith("pair"):
                 t.eq(v, "ok", k)
         for k, v in (("refused", "ENOENT"), ("dead", "ECONNREFUSED"), ("plain", "ECONNREFUSED"), ("badfd", "EBADF"), ("notsock", "ENOTSOCK"), ("fault", "EFAULT"), ("toolong", "EINVAL"),
@@ -431,12 +444,12 @@ def racing_address(t):
                 ok = attempt(lambda: syscall("connect", s.fileno(), ctypes.byref(buf), size))
                 counts[ok == "ok"] += 1
                 if ok == "ok":
-                    try: out += s.getpeername() != os.fsdecode(good)
+                    try: out += s.getpeername() != "s"
                     except OSError: pass
                 s.close()
             R["counts"] = counts; R["out"] = out
             done()
-            """, args=[b.out + "/s.sock", "8" if __import__("sbxtest").LONG else "1.5"], timeout=60)
+            """, args=[b.out + "/s.sock", "8" if LONG else "1.5"], timeout=60)
         t.exit(r, 0, "the run")
         r = r.json()
         t.ok(sum(r["counts"]) > 50 and all(r["counts"]), "it was a race: both answers were seen", r["counts"])
@@ -504,8 +517,9 @@ def blocking_connect(t):
             def hit(*a): raise InterruptedError(4, "x")
             signal.signal(signal.SIGALRM, hit); signal.setitimer(signal.ITIMER_REAL, 0.2)
             began = time.time(); R["interrupted"] = attempt(socket.socket(socket.AF_UNIX).connect, "full"); R["after"] = time.time() - began
+            full.settimeout(0.1)
             while len([x for x in state if x != "begun"]) < 5 and time.time() < began + 5:
-                full.accept()
+                attempt(full.accept)
             R["end"] = [x for x in state if x != "begun"]
             done()
             """, timeout=30)

@@ -93,7 +93,8 @@ class Terminal:
 
 
 SHELL = ["/bin/bash", "--norc", "--noprofile", "-i"]
-QUIET = {"PS1": "PROMPT> ", "HISTFILE": None, "TERM": "xterm"}
+# A dumb terminal: no bracketed paste and no redrawing in what is shown.
+QUIET = {"PS1": "PROMPT> ", "HISTFILE": None, "TERM": "dumb"}
 
 
 def sandbox(b, *argv):
@@ -118,6 +119,7 @@ def bash_inside(t):
         x.expect("PROMPT> ")
         x.line("echo status $?", "status 130")
         t.ok(True, "^C ends only the job")
+        x.expect("PROMPT> ")
         x.line("cat", "cat\r\n")
         x.line("hello", "hello\r\nhello\r\n")
         x.send("\x04")
@@ -136,7 +138,7 @@ def bash_inside(t):
 def resize(t):
     with t.box() as b:
         code = ("import fcntl,os,signal,struct,termios,time\n"
-                "def show(*a): print('size', *struct.unpack('HHHH', fcntl.ioctl(0, termios.TIOCGWINSZ, b'\\0'*8))[:2], flush=True)\n"
+                "def show(*a): os.write(1, b'size %d %d\\n' % struct.unpack('HHHH', fcntl.ioctl(0, termios.TIOCGWINSZ, b'\\0'*8))[:2])\n"
                 "signal.signal(signal.SIGWINCH, show); show()\n"
                 "while True: time.sleep(1)")
         with Terminal(b, sandbox(b, PYTHON, "-c", code), rows=30, columns=100) as x:
