@@ -8,7 +8,9 @@
 
 #include "policy/git-rules.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -94,6 +96,21 @@ shut_doors (Protect *protect, const char *base, const char *prefix, const char *
     }
 }
 
+/* Whether @name may exist in @directory (a descriptor; -1 if it cannot be opened). Mostly not, and asked of many names in many
+ * repositories: so this looks at the first component only, and at nothing that is remembered. */
+static gboolean
+may_exist (int directory, const char *name)
+{
+  struct stat st;
+  char first[NAME_MAX + 1];
+  gsize n = strcspn (name, "/");
+  if (directory < 0 || n > NAME_MAX)
+    return TRUE;
+  memcpy (first, name, n);
+  first[n] = '\0';
+  return fstatat (directory, first, &st, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
+}
+
 static gboolean
 exists (SbxTableBuilder *builder, const char *base, const char *name)
 {
@@ -133,11 +150,14 @@ protect_worktree (Protect *protect, const char *git_dir)
 static void
 protect_tree (Protect *protect, const char *top, gboolean absent_too)
 {
+  sbx_autofd int directory = absent_too ? -1 : open (top, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   for (guint i = 0; i < protect->items->len; i++)
     {
       const Item *item = &g_array_index (protect->items, Item, i);
-      if (item->git != NULL || absent_too || exists (protect->builder, top, item->text))
-        protect_at (protect->builder, top, item->text, &item->entry->origin);
+      if (item->git == NULL && !absent_too
+          && !(may_exist (directory, item->text) && exists (protect->builder, top, item->text)))
+        continue;
+      protect_at (protect->builder, top, item->text, &item->entry->origin);
     }
   shut_doors (protect, top, ".git/", git_doors, G_N_ELEMENTS (git_doors));
 }

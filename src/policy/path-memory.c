@@ -214,7 +214,7 @@ sbx_resolver_look (SbxResolver *resolver, const char *path)
       node.ino = st.st_ino;
       node.owner = st.st_uid;
       node.links = st.st_nlink;
-      if (st.st_uid == getuid () && sbx_path_is_placeholder (path, &st))
+      if (sbx_path_is_placeholder (path, &st) && st.st_uid == getuid ())
         node.type = SBX_PATH_MISSING;
       else if (node.type == SBX_PATH_LINK)
         node_read_link (resolver, &node, path);

@@ -163,7 +163,7 @@ add_denial (SbxTableBuilder *builder, SbxKey key, const SbxEntry *entry, SbxRule
       return TRUE;
     }
   g_autoptr (SbxPath) path = sbx_builder_deny (builder, base, name, kind, key, &entry->origin);
-  if (path != NULL && path->type == SBX_PATH_MISSING)
+  if (path != NULL && path->type == SBX_PATH_MISSING && sbx_builder_keeps_notes (builder, &entry->origin))
     {
       g_autofree char *shown = sbx_text_escape (path->path);
       sbx_builder_note (builder, key, &entry->origin, FALSE, g_strdup_printf (_ ("%s does not exist"), shown));
@@ -382,30 +382,46 @@ compare_prefix (const char *rule, const char *path, gsize n)
   return path[i] == '/' ? 1 : order;
 }
 
-/* Narrows [*low, *high) to the rules at or below the first @n bytes of @path. */
-static void
-narrow (const SbxPathTable *table, const char *path, gsize n, guint *low, guint *high)
+/* A part of the table whose rules all begin with the first @common bytes of the path. */
+typedef struct
 {
-  guint from = *low, to = *high;
-  while (from < to)
+  const SbxPathTable *table;
+  const char *path;
+  gsize common;
+  guint low, high;
+} Range;
+
+static int
+compare_at (const Range *range, guint i, gsize n)
+{
+  const SbxPathRule *rule = g_ptr_array_index (range->table->rules, i);
+  return compare_prefix (rule->path + range->common, range->path + range->common, n - range->common);
+}
+
+/* Of [low, high), the first whose order is above @order; all before it are not. */
+static guint
+find_above (const Range *range, gsize n, guint low, guint high, int order)
+{
+  while (low < high)
     {
-      guint middle = from + (to - from) / 2;
-      if (compare_prefix (((SbxPathRule *) g_ptr_array_index (table->rules, middle))->path, path, n) < 0)
-        from = middle + 1;
+      guint middle = low + (high - low) / 2;
+      if (compare_at (range, middle, n) > order)
+        high = middle;
       else
-        to = middle;
+        low = middle + 1;
     }
-  *low = from;
-  to = *high;
-  while (from < to)
-    {
-      guint middle = from + (to - from) / 2;
-      if (compare_prefix (((SbxPathRule *) g_ptr_array_index (table->rules, middle))->path, path, n) <= 0)
-        from = middle + 1;
-      else
-        to = middle;
-    }
-  *high = from;
+  return low;
+}
+
+/* Keeps the rules at or below the first @n bytes of the path. */
+static void
+narrow (Range *range, gsize n)
+{
+  if (compare_at (range, range->low, n) != 0)
+    range->low = find_above (range, n, range->low, range->high, -1);
+  if (range->low < range->high && compare_at (range, range->high - 1, n) != 0)
+    range->high = find_above (range, n, range->low, range->high, 0);
+  range->common = n;
 }
 
 static void
@@ -455,19 +471,16 @@ void
 sbx_path_table_state (const SbxPathTable *table, const char *path, SbxPathState *state)
 {
   memset (state, 0, sizeof *state);
-  guint low = 0, high = table->rules->len;
-  if (high > 0 && strcmp (((SbxPathRule *) g_ptr_array_index (table->rules, 0))->path, "/") == 0)
-    {
-      pass (g_ptr_array_index (table->rules, 0), state);
-      low = 1;
-    }
-  for (const char *at = path; at[0] == '/' && at[1] != '\0' && low < high;)
+  Range range = { .table = table, .path = path, .high = table->rules->len };
+  if (range.high > 0 && strcmp (((SbxPathRule *) g_ptr_array_index (table->rules, 0))->path, "/") == 0)
+    pass (g_ptr_array_index (table->rules, range.low++), state);
+  for (const char *at = path; at[0] == '/' && at[1] != '\0' && range.low < range.high;)
     {
       at += 1 + strcspn (at + 1, "/");
-      gsize n = (gsize) (at - path);
-      narrow (table, path, n, &low, &high);
-      if (low < high && ((SbxPathRule *) g_ptr_array_index (table->rules, low))->path[n] == '\0')
-        pass (g_ptr_array_index (table->rules, low++), state);
+      narrow (&range, (gsize) (at - path));
+      if (range.low < range.high
+          && ((SbxPathRule *) g_ptr_array_index (table->rules, range.low))->path[at - path] == '\0')
+        pass (g_ptr_array_index (table->rules, range.low++), state);
     }
   if (table->globs != NULL)
     pass_globs (table, path, state);
@@ -482,7 +495,9 @@ sbx_path_table_states (const SbxPathTable *table, SbxPathState *states)
   for (guint i = 0; i < table->rules->len; i++)
     {
       const SbxPathRule *rule = g_ptr_array_index (table->rules, i);
-      while (depth > 0 && !sbx_path_is_below (rule->path, ((SbxPathRule *) g_ptr_array_index (table->rules, above[depth - 1]))->path))
+      while (depth > 0
+             && !sbx_path_is_below (rule->path,
+                                    ((SbxPathRule *) g_ptr_array_index (table->rules, above[depth - 1]))->path))
         depth--;
       if (depth > 0)
         states[i] = states[above[depth - 1]];

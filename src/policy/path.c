@@ -147,6 +147,15 @@ follow (Walk *walk, const SbxPathNode *node, const char *path)
 
 /* --- the answer ------------------------------------------------------- */
 
+static void
+set_object (SbxPath *path, const SbxPathNode *node)
+{
+  path->dev = node->dev;
+  path->ino = node->ino;
+  path->owner = node->owner;
+  path->links = node->links;
+}
+
 /* The part of @path that exists, when something below it does not: also right if the base of the walk was only believed. */
 static void
 find_existing (SbxResolver *resolver, SbxPath *path, gsize length)
@@ -158,10 +167,7 @@ find_existing (SbxResolver *resolver, SbxPath *path, gsize length)
       if (node->type != SBX_PATH_MISSING || strcmp (prefix, "/") == 0)
         {
           path->existing = strlen (prefix);
-          path->dev = node->dev;
-          path->ino = node->ino;
-          path->owner = node->owner;
-          path->links = node->links;
+          set_object (path, node);
           return;
         }
       char *slash = strrchr (prefix, '/');
@@ -177,10 +183,7 @@ finish_at (Walk *walk, const SbxPathNode *node)
   path->path = g_strdup (place (walk));
   path->existing = strlen (path->path);
   path->type = node->type;
-  path->dev = node->dev;
-  path->ino = node->ino;
-  path->owner = node->owner;
-  path->links = node->links;
+  set_object (path, node);
   path->via = g_steal_pointer (&walk->via);
   path->errnum = walk->errnum;
   return path;
@@ -312,15 +315,17 @@ too_long (SbxResolver *resolver, const char *name)
   return path;
 }
 
-/* Where the directory @name leads, if it is one and nothing stopped on the way there. */
+/* Where the directory that the first @length bytes of @name name leads, if it is one and nothing stopped on the way there.
+ * resolver->name holds it with its base. */
 static const SbxPathAlias *
-find_alias (SbxResolver *resolver, const char *at, const char *name)
+find_alias (SbxResolver *resolver, const char *at, const char *name, gsize length)
 {
   SbxPathAlias *alias = g_hash_table_lookup (resolver->aliases, resolver->name->str);
   if (alias != NULL)
     return alias;
   g_autofree char *key = g_strdup (resolver->name->str);
-  g_autoptr (SbxPath) path = walk_from (resolver, at, NULL, name, TRUE);
+  g_autofree char *directory = g_strndup (name, length);
+  g_autoptr (SbxPath) path = walk_from (resolver, at, NULL, directory, TRUE);
   if (path->errnum != 0 || path->type != SBX_PATH_DIR)
     return NULL;
   alias = g_new0 (SbxPathAlias, 1);
@@ -328,6 +333,27 @@ find_alias (SbxResolver *resolver, const char *at, const char *name)
   alias->via = g_ptr_array_ref (path->via);
   g_hash_table_insert (resolver->aliases, g_steal_pointer (&key), alias);
   return alias;
+}
+
+/* The usual case: a name in a directory that is known, and no link. NULL: anything else. */
+static SbxPath *
+resolve_in (SbxResolver *resolver, const SbxPathAlias *alias, const char *last)
+{
+  g_string_assign (resolver->name, strcmp (alias->path, "/") == 0 ? "" : alias->path);
+  g_string_append_c (resolver->name, '/');
+  g_string_append (resolver->name, last);
+  if (resolver->name->len >= PATH_MAX)
+    return NULL;
+  const SbxPathNode *node = sbx_resolver_look (resolver, resolver->name->str);
+  if (node->type == SBX_PATH_LINK || node->type == SBX_PATH_MISSING)
+    return NULL;
+  SbxPath *path = g_new0 (SbxPath, 1);
+  path->path = g_strndup (resolver->name->str, resolver->name->len);
+  path->existing = resolver->name->len;
+  set_object (path, node);
+  path->type = node->type;
+  path->via = g_ptr_array_ref (alias->via);
+  return path;
 }
 
 SbxPath *
@@ -346,19 +372,17 @@ sbx_path_resolve (SbxResolver *resolver, const char *base, const char *name, gbo
   if (name[0] != '/')
     g_string_append_c (resolver->name, '/');
   g_string_append (resolver->name, name);
-  char *slash = strrchr (resolver->name->str, '/');
-  g_autofree char *last = g_strdup (slash + 1);
-  const char *slash_in_name = strrchr (name, '/');
-  if (slash_in_name == NULL || slash_in_name == name || *last == '\0' || strcmp (last, ".") == 0
-      || strcmp (last, "..") == 0)
+  const char *slash = strrchr (name, '/');
+  const char *last = slash == NULL ? name : slash + 1;
+  if (slash == NULL || slash == name || *last == '\0' || strcmp (last, ".") == 0 || strcmp (last, "..") == 0)
     return walk_from (resolver, at, NULL, name, follow_last);
 
-  g_string_truncate (resolver->name, (gsize) (slash - resolver->name->str));
-  g_autofree char *directory = g_strndup (name, (gsize) (slash_in_name - name));
-  const SbxPathAlias *alias = find_alias (resolver, at, directory);
+  g_string_truncate (resolver->name, resolver->name->len - strlen (slash));
+  const SbxPathAlias *alias = find_alias (resolver, at, name, (gsize) (slash - name));
   if (alias == NULL)
     return walk_from (resolver, at, NULL, name, follow_last);
-  return walk_from (resolver, alias->path, alias->via, last, follow_last);
+  SbxPath *path = resolve_in (resolver, alias, last);
+  return path != NULL ? path : walk_from (resolver, alias->path, alias->via, last, follow_last);
 }
 
 void

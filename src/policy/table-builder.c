@@ -269,12 +269,18 @@ sbx_builder_unprotect (SbxTableBuilder *builder, const SbxEntry *entry)
     add_unprotect (builder, g_steal_pointer (&tidy), entry->origin.level);
 }
 
+gboolean
+sbx_builder_keeps_notes (const SbxTableBuilder *builder, const SbxOrigin *origin)
+{
+  const char *vendor = builder->context->vendor_dir;
+  return origin->file == NULL || vendor == NULL || !sbx_path_is_below (origin->file, vendor);
+}
+
 void
 sbx_builder_note (SbxTableBuilder *builder, SbxKey key, const SbxOrigin *origin, gboolean warning, char *text)
 {
-  const char *vendor = builder->context->vendor_dir;
-  if (!warning && origin->file != NULL && vendor != NULL && sbx_path_is_below (origin->file, vendor))
-    g_free (text);
-  else
+  if (warning || sbx_builder_keeps_notes (builder, origin))
     g_ptr_array_add (builder->notes, sbx_note_new (key, origin, text, warning));
+  else
+    g_free (text);
 }

@@ -60,8 +60,10 @@ gboolean sbx_builder_is_unprotected (const SbxTableBuilder *builder, const char 
 /* Takes an entry of unprotect. */
 void sbx_builder_unprotect (SbxTableBuilder *builder, const SbxEntry *entry);
 
-/* @text is taken over. Notes of the vendor's own entries are not kept unless they are warnings: it lists what most machines
- * do not have. */
+/* Notes of the vendor's own entries are not kept unless they are warnings: it lists what most machines do not have. */
+gboolean sbx_builder_keeps_notes (const SbxTableBuilder *builder, const SbxOrigin *origin);
+
+/* @text is taken over. */
 void sbx_builder_note (SbxTableBuilder *builder, SbxKey key, const SbxOrigin *origin, gboolean warning, char *text);
 
 /* The directory and the name that an entry stands for: home and what follows "~/", NULL and an absolute name, or the workspace
