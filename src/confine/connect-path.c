@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -40,6 +41,8 @@
 #define STATMOUNT_ASK_SB_BASIC 0x1U
 #define STATMOUNT_ASK_MNT_BASIC 0x2U
 #define SUPERBLOCK_READ_ONLY 0x1U
+#define BCACHEFS_MAGIC 0xca451a4eU
+#define ZFS_MAGIC 0x2fc12fc1U
 #ifndef RESOLVE_CACHED
 #define RESOLVE_CACHED 0x20
 #endif
@@ -158,6 +161,20 @@ sbx_connect_path_open (const SbxConnectStart *start, bool quick)
   return fd;
 }
 
+/* File systems that answer for themselves. Others (FUSE, NFS, ...) may keep even a check of permissions waiting for a server. */
+static bool
+is_local (uint64_t magic)
+{
+  static const uint64_t magics[] = { TMPFS_MAGIC,       EXT4_SUPER_MAGIC,      XFS_SUPER_MAGIC,
+                                     BTRFS_SUPER_MAGIC, OVERLAYFS_SUPER_MAGIC, RAMFS_MAGIC,
+                                     F2FS_SUPER_MAGIC,  BCACHEFS_MAGIC,        ZFS_MAGIC };
+
+  for (size_t i = 0; i < sizeof magics / sizeof *magics; i++)
+    if (magic == magics[i])
+      return true;
+  return false;
+}
+
 static int
 is_read_only (int fd, bool quick, uint64_t mnt_id)
 {
@@ -168,7 +185,7 @@ is_read_only (int fd, bool quick, uint64_t mnt_id)
   struct statvfs fs;
 
   if (mnt_id != 0 && syscall (SYS_statmount, &request, &answer, sizeof answer, 0) == 0
-      && (answer.mask & request.param) == request.param)
+      && (answer.mask & request.param) == request.param && (!quick || is_local (answer.sb_magic)))
     return (answer.mnt_attr & MOUNT_ATTR_RDONLY) != 0 || (answer.sb_flags & SUPERBLOCK_READ_ONLY) != 0;
   if (quick)
     return -1;
