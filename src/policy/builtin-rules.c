@@ -20,6 +20,21 @@ add_at (SbxTableBuilder *builder, const char *name, guint kinds, gboolean even_m
     sbx_builder_add (builder, path, kinds, origin);
 }
 
+void
+sbx_builtin_rules_open_tmp (SbxTableBuilder *builder)
+{
+  static const char *const names[] = { "/tmp", "/var/tmp" };
+  for (guint i = 0; sbx_policy_number (builder->policy, SBX_KEY_TMP) == SBX_TMP_HOST && i < G_N_ELEMENTS (names); i++)
+    {
+      g_autoptr (SbxPath) path = sbx_path_resolve (builder->resolver, NULL, names[i], TRUE);
+      if (path->type != SBX_PATH_DIR || path->errnum != 0)
+        continue;
+      sbx_builder_add (builder, path, SBX_RULE_ALLOW_WRITE, sbx_policy_origin (builder->policy, SBX_KEY_TMP));
+      g_ptr_array_add (builder->writable, g_strdup (path->path));
+      g_ptr_array_add (builder->links_from, g_strdup (path->path));
+    }
+}
+
 static void
 add_private_places (SbxTableBuilder *builder)
 {

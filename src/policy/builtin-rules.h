@@ -7,6 +7,9 @@
 
 G_BEGIN_DECLS
 
+/* With tmp = "host" the host's temporary directories can be written. Comes before the rules that ask what can be. */
+void sbx_builtin_rules_open_tmp (SbxTableBuilder *builder);
+
 /* The workspace and the writable roots of @builder must be known. */
 void sbx_builtin_rules_add (SbxTableBuilder *builder);
 

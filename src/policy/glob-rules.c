@@ -115,6 +115,9 @@ sbx_glob_rules_take (SbxTableBuilder *builder, const SbxEntry *entry, SbxRuleKin
   const char *base, *name;
   if (*pattern == '\0')
     return TRUE;
+  if ((kind & (SBX_RULE_ALLOW_READ | SBX_RULE_ALLOW_WRITE)) == 0)
+    sbx_builder_note (builder, key, &entry->origin, FALSE,
+                      g_strdup (_ ("a pattern covers the files that exist when a command starts, not those made later")));
   if (pattern[0] == '/' || (pattern[0] == '~' && (pattern[1] == '/' || pattern[1] == '\0')))
     {
       if (!sbx_builder_split (builder, pattern, &base, &name))

@@ -332,6 +332,7 @@ sbx_path_table_new (const SbxPolicy *policy, const SbxContext *context, SbxResol
       g_set_error (error, SBX_ERROR, SBX_ERROR_SYSTEM, _ ("the workspace %s cannot be found any more"), shown);
       return NULL;
     }
+  sbx_builtin_rules_open_tmp (&builder);
   collect_links_from (&builder);
   add_grants (&builder, SBX_KEY_ALLOW_WRITE, SBX_RULE_ALLOW_WRITE);
   if (!take_grant_globs (&builder, SBX_KEY_ALLOW_WRITE, SBX_RULE_ALLOW_WRITE, error)

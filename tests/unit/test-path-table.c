@@ -339,9 +339,8 @@ END_TEST
 
 START_TEST (private_places)
 {
-  const Setting private_tmp = { SBX_KEY_TMP, "private", SBX_LEVEL_USER };
-  load (&private_tmp, 1);
   static const char *const places[] = { "/tmp", "/var/tmp", "/run", "/dev/shm" };
+  load (NULL, 0);
   for (guint i = 0; i < G_N_ELEMENTS (places); i++)
     {
       g_autoptr (SbxPath) path = sbx_path_resolve (resolver, NULL, places[i], TRUE);
@@ -351,9 +350,23 @@ START_TEST (private_places)
     }
   ck_assert_uint_eq (find_rule (table, "/dev")->kinds, SBX_RULE_HIDE);
   ck_assert_uint_eq (find_rule (table, "/dev/null")->kinds, SBX_RULE_VISIBLE | SBX_RULE_ALLOW_WRITE);
-  load (NULL, 0);
-  ck_assert_ptr_null (find_rule (table, "/var/tmp"));
-  ck_assert_ptr_nonnull (find_rule (table, "/run"));
+}
+END_TEST
+
+/* With tmp = "host" the host's can be written, so a link there opens nothing. */
+START_TEST (tmp_of_the_host)
+{
+  g_autofree char *link = g_strdup_printf ("/tmp/sbx-link-%d", (int) getpid ());
+  g_autofree char *out = at ("out");
+  ck_assert_int_eq (symlink (out, link), 0);
+  const Setting settings[] = { { SBX_KEY_TMP, "host", SBX_LEVEL_USER }, { SBX_KEY_ALLOW_WRITE, link, 0 } };
+  load (settings, G_N_ELEMENTS (settings));
+  unlink (link);
+  const SbxPathRule *rule = find_rule (table, "/tmp");
+  ck_assert_uint_eq (rule->kinds, SBX_RULE_ALLOW_WRITE);
+  ck_assert_int_eq (rule->origins[4].level, SBX_LEVEL_USER);
+  ck_assert_uint_eq (find_rule (table, "/run")->kinds, SBX_RULE_HIDE | SBX_RULE_SCRATCH);
+  ck_assert_uint_eq (kinds_at (table, "out"), 0);
 }
 END_TEST
 
@@ -602,6 +615,7 @@ START_TEST (patterns_are_judged_live)
 {
   SbxPathState state;
   LOAD ({ SBX_KEY_DENY_READ, "glob:**/.env", SBX_LEVEL_USER }, { SBX_KEY_PROTECT, "glob:k*/x", 0 });
+  ck_assert (has_note (table, "not those made later", FALSE));
   g_autofree char *later = at ("home/ws/new/.env/deep");
   g_autofree char *outside = at ("out/.env");
   g_autofree char *key = at ("home/ws/k1/x/y");
@@ -659,6 +673,7 @@ main (void)
     policy_places,
     policy_place_by_link,
     private_places,
+    tmp_of_the_host,
     minimal_view,
     disabled,
     sockets,

@@ -240,7 +240,8 @@ START_TEST (private_tmp)
   ck_assert_int_ge (fd, 0);
   close (fd);
   const Setting settings[] = { { SBX_KEY_TMP, "private", SBX_LEVEL_USER },
-                               { SBX_KEY_ALLOW_READ, file, SBX_LEVEL_COMMAND } };
+                               { SBX_KEY_ALLOW_READ, file, SBX_LEVEL_COMMAND },
+                               { SBX_KEY_TMP, "host", SBX_LEVEL_COMMAND } };
   load (settings, 1);
   assert_verdict (R, file, FALSE, "private");
   assert_verdict (W, "/tmp/new", TRUE, "private");
@@ -249,6 +250,9 @@ START_TEST (private_tmp)
   load (settings, 2);
   assert_verdict (R, file, TRUE, "allow-read");
   assert_verdict (W, file, FALSE, "outside");
+  load (settings, 3);
+  assert_verdict (R, file, TRUE, "default");
+  assert_verdict (W, file, TRUE, "allow-write");
   unlink (file);
 
   char directory[] = "/tmp/sbx-verdict-XXXXXX";
