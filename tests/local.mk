@@ -8,6 +8,7 @@ LDADD = $(FLOOR_LIBS) $(CHECK_LIBS) $(GLIB_LIBS) $(LIBCONFIG_LIBS)
 UNIT_TESTS = \
 	tests/unit/test-check-options \
 	tests/unit/test-connect-gate \
+	tests/unit/test-context \
 	tests/unit/test-dump \
 	tests/unit/test-environ \
 	tests/unit/test-fd \
@@ -24,6 +25,7 @@ UNIT_TESTS = \
 	tests/unit/test-placeholder \
 	tests/unit/test-policy \
 	tests/unit/test-probe \
+	tests/unit/test-repo-scan \
 	tests/unit/test-run \
 	tests/unit/test-seccomp \
 	tests/unit/test-session \
@@ -75,6 +77,7 @@ SYSTEM_TESTS = \
 	tests/system/test-nesting.py \
 	tests/system/test-privilege.py \
 	tests/system/test-replace.py \
+	tests/system/test-seccomp-programs.py \
 	tests/system/test-sockets.py \
 	tests/system/test-terminal.py \
 	tests/system/test-tools.py \

@@ -22,8 +22,15 @@ sbx_program_init (const char *name)
 {
   g_autoptr (GError) error = NULL;
 
+  sbx_log_init (name);
   if (!sbx_fd_fill_stdio ())
-    _Exit (EXIT_REFUSED);
+    {
+      /* No catalogue is open yet, and standard error may be what is missing; if it is there, it is told. */
+      sbx_error_set_errno (&error, SBX_ERROR_SYSTEM, errno,
+                           "the standard descriptors cannot be checked, or /dev/null not be opened for those closed");
+      sbx_log_error (error);
+      _Exit (EXIT_REFUSED);
+    }
   /* Only these two: each further category is a file that every start opens, and numbers and the order of
    * names must not depend on the caller's language. */
   setlocale (LC_CTYPE, "");
@@ -31,7 +38,6 @@ sbx_program_init (const char *name)
   bindtextdomain (GETTEXT_PACKAGE, LOCALEDIR);
   bind_textdomain_codeset (GETTEXT_PACKAGE, "UTF-8");
   textdomain (GETTEXT_PACKAGE);
-  sbx_log_init (name);
   /* The suite's promise is that nothing in it needs a privilege; with one, the caller's environment
    * and files would decide what a stranger's identity does. */
   if (getauxval (AT_SECURE) != 0)
