@@ -56,7 +56,7 @@ uncommented ()
     -e 's/^# \([{}];\{0,1\}\)$/\1/p' -e '/sandbox-policy-check/d' -e 's/^# \(  [a-z].*\)$/\1/p' "$SBX_SRCDIR/etc/sandbox.conf"
 }
 
-echo 1..10
+echo 1..11
 
 # Missing names are notes: another home has other programs.
 report "lint finds neither errors nor warnings" "$(ask --strict --quiet lint 2>&1 || echo "status $?")"
@@ -124,7 +124,6 @@ report "what runs later cannot be written in the workspace" "$(not_answered writ
 .git/config
 .git/config.worktree
 .git/commondir
-refs/heads/main
 .envrc
 .vscode/tasks.json
 .idea/workspace.xml
@@ -175,6 +174,9 @@ LIST
 # Each costs a placeholder in every workspace that lacks it.
 relative=$(sed -n '/^  protect =/,/^  ];/s/^    "\([^~/"][^"]*\)".*/\1/p' "$SBX_SRCDIR/etc/vendor/sandbox.conf" | sed 's|/.*||' | sort -u | wc -l)
 report "few names are protected in every workspace" "$([ "$relative" -gt 8 ] && [ "$relative" -le 14 ] || echo "$relative")"
+
+# While a command runs they are there for whoever lists the directory: "ls" and "*" must not show them.
+report "all of them begin with a dot" "$(sed -n '/^  protect =/,/^  ];/s/^    "\([^~/."][^"]*\)".*/\1/p' "$SBX_SRCDIR/etc/vendor/sandbox.conf")"
 
 report "the sample for /etc says nothing as it is" "$(grep -vE '^(#|$)' "$SBX_SRCDIR/etc/sandbox.conf")"
 
