@@ -12,8 +12,7 @@ typedef enum
   /* supervisor to init */
   SBX_SAY_SIGNAL,       /* value: signal for the command */
   SBX_SAY_SIGNAL_ALL,   /* value: signal for everything inside */
-  SBX_SAY_MOUNT_AGAIN,  /* value: index into plan->mounts */
-  SBX_SAY_MOUNT_ABSENT, /* value: index into plan->absents */
+  SBX_SAY_LOOK_AGAIN,   /* the host may have replaced a name: cover what is uncovered */
   SBX_SAY_PLACED,       /* the placeholders stand: init may cover them */
   SBX_SAY_POLICY,       /* the effective policy is in the shared file: init may start the command */
   /* init to supervisor */

@@ -42,24 +42,23 @@ static const char *const step_texts[SBX_N_STEPS] = {
                                               [SBX_STEP_PROC] = N_ ("cannot mount a fresh"),
                                                   [SBX_STEP_DEVPTS] =
                                                       N_ ("cannot mount pseudo-terminals on"),
-                                                          [SBX_STEP_ROOT] =
-                                                              N_ ("cannot change to the new root"),
-                                                                  [SBX_STEP_SYSCTL] =
-                                                                      N_ ("cannot forbid further user namespaces through"),
-                                                                          [SBX_STEP_LANDLOCK] =
-                                                                              N_ ("cannot make the Landlock ruleset"),
-                                                                                  [SBX_STEP_LIMIT] = N_ ("cannot set the resource limit"),
-                                                                                      [SBX_STEP_SESSION] = N_ ("cannot start a new session"),
-                                                                                          [SBX_STEP_CHDIR] = N_ ("cannot change to the directory"),
-                                                                                              [SBX_STEP_CAPABILITIES] = N_ ("cannot drop the capabilities"),
-                                                                                                  [SBX_STEP_NO_NEW_PRIVS] = N_ ("cannot set no_new_privs"),
-                                                                                                      [SBX_STEP_SECCOMP] = N_ ("cannot install the system call filter"),
-                                                                                                          [SBX_STEP_GATE] = N_ ("cannot watch over connections to unix sockets"),
-                                                                                                              [SBX_STEP_SPAWN] = N_ ("cannot start a process"),
-                                                                                                                  [SBX_STEP_SIGNALS] = N_ ("cannot set up the handling of signals"),
-                                                                                                                      [SBX_STEP_EXEC] =
-                                                                                                                          N_ ("cannot execute"),
-                                                                                                                      };
+                                                          [SBX_STEP_ROOT] = N_ ("cannot change to the new root"),
+                                                              [SBX_STEP_SYSCTL] =
+                                                                  N_ ("cannot forbid further user namespaces through"),
+                                                                      [SBX_STEP_LANDLOCK] = N_ ("cannot make the Landlock ruleset"),
+                                                                          [SBX_STEP_LIMIT] = N_ ("cannot set the resource limit"),
+                                                                              [SBX_STEP_REOPEN] = N_("cannot hand in the directory on one of the command's descriptors, as it is seen inside:"),
+                                                                                  [SBX_STEP_SESSION] = N_ ("cannot start a new session"),
+                                                                                      [SBX_STEP_CHDIR] = N_ ("cannot change to the directory"),
+                                                                                          [SBX_STEP_CAPABILITIES] = N_ ("cannot drop the capabilities"),
+                                                                                              [SBX_STEP_NO_NEW_PRIVS] = N_ ("cannot set no_new_privs"),
+                                                                                                  [SBX_STEP_SECCOMP] = N_ ("cannot install the system call filter"),
+                                                                                                      [SBX_STEP_GATE] = N_ ("cannot watch over connections to unix sockets"),
+                                                                                                          [SBX_STEP_SPAWN] = N_ ("cannot start a process"),
+                                                                                                              [SBX_STEP_SIGNALS] = N_ ("cannot set up the handling of signals"),
+                                                                                                                  [SBX_STEP_EXEC] =
+                                                                                                                      N_ ("cannot execute"),
+                                                                                                                  };
 
 static const char *
 hint_for (const SbxFailure *failure)
@@ -81,10 +80,9 @@ hint_for (const SbxFailure *failure)
     case SBX_STEP_ID_MAPS:
     case SBX_STEP_READ_ONLY:
     case SBX_STEP_TMPFS:
-      return failure->errnum == EPERM || failure->errnum == EACCES
-          ? N_ ("the namespace was made but its capabilities are withheld; on Ubuntu this is kernel.apparmor_restrict_unprivileged_userns:\n"
+      return failure->errnum == EPERM || failure->errnum == EACCES ? N_ ("the namespace was made but its capabilities are withheld; on Ubuntu this is kernel.apparmor_restrict_unprivileged_userns:\n"
                        "load the profile that comes with this package (sudo apparmor_parser -r /etc/apparmor.d/sandbox-run)")
-          : NULL;
+                                                                   : NULL;
     default:
       return NULL;
     }

@@ -38,15 +38,18 @@ typedef struct
   SbxFailure failure;
 } Spawn;
 
-static void
+/* False when the supervisor cannot be told. */
+static bool
 say (const SbxInit *init, SbxSay what, int value, const SbxFailure *failure)
 {
   SbxMessage message = { .say = what, .value = value };
 
   if (failure != NULL)
     message.failure = *failure;
-  while (send (init->control, &message, sizeof message, MSG_NOSIGNAL) < 0 && errno == EINTR)
-    ;
+  while (send (init->control, &message, sizeof message, MSG_NOSIGNAL) < 0)
+    if (errno != EINTR)
+      return false;
+  return true;
 }
 
 /* -- set-up -------------------------------------------------------------------------------------------------- */
@@ -145,6 +148,28 @@ await_placeholders (void *init)
   return await (init, SBX_SAY_PLACED);
 }
 
+/* A directory that the caller handed in belongs to the host's mounts, and with ".." leads anywhere in them. The same directory of
+ * the sandbox's own takes its place. */
+static int
+reopen_directories (const SbxInit *init, SbxFailure *failure)
+{
+  for (size_t i = 0; i < init->n_directories; i++)
+    {
+      const SbxInherited *directory = &init->directories[i];
+      int fd = open (directory->path, directory->flags | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+      struct stat st;
+
+      if (fd < 0)
+        return sbx_fail (failure, SBX_STEP_REOPEN, errno, directory->path);
+      if (fstat (fd, &st) < 0 || st.st_dev != directory->dev || st.st_ino != directory->ino)
+        return sbx_fail (failure, SBX_STEP_REOPEN, ENOENT, directory->path);
+      if (dup3 (fd, directory->fd, 0) < 0)
+        return sbx_fail (failure, SBX_STEP_REOPEN, errno, directory->path);
+      close (fd);
+    }
+  return 0;
+}
+
 static int
 set_up (SbxInit *init, Spawn *spawn)
 {
@@ -182,6 +207,8 @@ set_up (SbxInit *init, Spawn *spawn)
     return sbx_fail (failure, SBX_STEP_CAPABILITIES, errno, NULL);
   if (prctl (PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
     return sbx_fail (failure, SBX_STEP_CAPABILITIES, errno, NULL);
+  if (reopen_directories (init, failure) < 0)
+    return -1;
   if (await (init, SBX_SAY_POLICY) < 0)
     return sbx_fail (failure, SBX_STEP_FILE, ECANCELED, NULL);
   return sbx_mount_add_policy (&init->mounts, init->policy, failure);
@@ -305,7 +332,8 @@ static void __attribute__ ((noreturn)) end_with (const SbxInit *init, SbxSay wha
   kill (-1, SIGKILL);
   while (waitpid (-1, NULL, 0) > 0 || errno == EINTR)
     ;
-  say (init, what, value, failure);
+  if (!say (init, what, value, failure))
+    _exit (0);
   /* The supervisor leaves first: see watch.h. */
   while (poll (&bond, 1, -1) < 0 && errno == EINTR)
     ;
@@ -338,7 +366,6 @@ obey (Loop *loop)
   SbxMessage message;
   SbxFailure failure = { 0 };
   ssize_t n = recv (loop->init->control, &message, sizeof message, MSG_DONTWAIT);
-  int result = 0;
 
   if (n < 0 && (errno == EAGAIN || errno == EINTR))
     return;
@@ -352,23 +379,12 @@ obey (Loop *loop)
     case SBX_SAY_SIGNAL_ALL:
       kill (-1, message.value);
       break;
-    case SBX_SAY_MOUNT_AGAIN:
-      result = sbx_mount_again (&loop->init->mounts, (unsigned int) message.value);
-      break;
-    case SBX_SAY_MOUNT_ABSENT:
-      result = sbx_mount_absent (&loop->init->mounts, (unsigned int) message.value);
+    case SBX_SAY_LOOK_AGAIN:
+      if (sbx_mount_again (&loop->init->mounts, &failure) < 0)
+        end_with (loop->init, SBX_SAY_FAILED, 0, &failure);
       break;
     default:
       break;
-    }
-  if (result < 0)
-    {
-      const SbxMountPlan *plan = loop->init->mounts.plan;
-      const char *path = message.say == SBX_SAY_MOUNT_AGAIN ? ((SbxMount *) plan->mounts->pdata[message.value])->path
-                                                            : ((SbxAbsent *) plan->absents->pdata[message.value])->path;
-
-      sbx_fail (&failure, SBX_STEP_MOUNT, errno, path);
-      end_with (loop->init, SBX_SAY_FAILED, 0, &failure);
     }
 }
 

@@ -18,6 +18,16 @@ typedef struct
   struct rlimit limit;
 } SbxLimit;
 
+/* A directory among the descriptors that the command gets. */
+typedef struct
+{
+  int fd;
+  int flags; /* as it was opened */
+  char *path;
+  dev_t dev;
+  ino_t ino;
+} SbxInherited;
+
 typedef struct
 {
   SbxMountApply mounts;
@@ -48,7 +58,8 @@ typedef struct
   int dev_null;
   const int *keep_fds;
   size_t n_keep_fds;
-  pid_t supervisor; /* as seen outside */
+  const SbxInherited *directories;
+  size_t n_directories;
 } SbxInit;
 
 /* Never returns. */

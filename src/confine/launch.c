@@ -40,6 +40,7 @@ typedef struct
   GArray *limits;        /* SbxLimit */
   GPtrArray *candidates; /* char* */
   GPtrArray *shell_argv; /* char*, borrowed */
+  GArray *directories;   /* SbxInherited */
   int *trees;
 } Prepared;
 
@@ -50,6 +51,7 @@ prepared_clear (Prepared *prepared)
   g_clear_pointer (&prepared->limits, g_array_unref);
   g_clear_pointer (&prepared->candidates, g_ptr_array_unref);
   g_clear_pointer (&prepared->shell_argv, g_ptr_array_unref);
+  g_clear_pointer (&prepared->directories, g_array_unref);
   g_clear_pointer (&prepared->trees, g_free);
 }
 
@@ -73,33 +75,50 @@ is_unix_datagram (int fd)
          && getsockopt (fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_DGRAM;
 }
 
-/* A directory on a standard descriptor is a way to the host's own mounts: openat(2) with ".." leads anywhere from it. One that was
- * asked for with --keep-fd is the caller's decision. */
-static gboolean
-check_descriptors (const SbxRun *run, GError **error)
+static void
+inherited_clear (gpointer data)
 {
-  static const char *const names[] = { N_("standard input"), N_("standard output"), N_("standard error") };
+  g_free (((SbxInherited *) data)->path);
+}
+
+static gboolean
+add_directory (Prepared *p, int fd, const struct stat *st, GError **error)
+{
+  g_autofree char *link = g_strdup_printf ("/proc/self/fd/%d", fd);
+  SbxInherited directory = { .fd = fd, .flags = fcntl (fd, F_GETFL), .dev = st->st_dev, .ino = st->st_ino };
+
+  directory.path = g_file_read_link (link, NULL);
+  if (directory.flags < 0 || directory.path == NULL)
+    return fail (error, _("cannot look at an inherited descriptor"));
+  g_array_append_val (p->directories, directory);
+  return TRUE;
+}
+
+static gboolean
+prepare_descriptors (Prepared *p, const SbxRun *run, GError **error)
+{
   struct stat st;
 
-  for (int fd = 0; fd <= 2; fd++)
-    if (fstat (fd, &st) == 0 && (S_ISDIR (st.st_mode) || is_unix_datagram (fd)))
-      {
-        g_set_error (error, SBX_ERROR, SBX_ERROR_CONFINE,
-                     S_ISDIR (st.st_mode) ? _("%s is a directory, which would lead around the policy\n"
-                                              "redirect it elsewhere (for instance to /dev/null)")
-                                          : _("%s is a unix datagram socket, which would lead around the policy\n"
-                                              "redirect it elsewhere (for instance to /dev/null)"),
-                                               _(names[fd]));
+  p->directories = g_array_new (FALSE, FALSE, sizeof (SbxInherited));
+  g_array_set_clear_func (p->directories, inherited_clear);
+  for (gsize i = 0; i < 3 + run->n_keep_fds; i++)
+    {
+      int fd = i < 3 ? (int) i : run->keep_fds[i - 3];
+
+      if (is_unix_datagram (fd))
+        {
+          g_set_error (
+              error, SBX_ERROR, SBX_ERROR_CONFINE,
+              _("descriptor %d is a unix datagram socket, with which any socket of the host could be reached\n"
+                         "redirect it elsewhere (for instance to /dev/null)"),
+                 fd);
+          return FALSE;
+        }
+      if (fstat (fd, &st) == 0 && S_ISDIR (st.st_mode) && !add_directory (p, fd, &st, error))
         return FALSE;
-      }
-  for (gsize i = 0; i < run->n_keep_fds; i++)
-    if (is_unix_datagram (run->keep_fds[i]))
-      {
-        g_set_error (error, SBX_ERROR, SBX_ERROR_CONFINE,
-                     _("descriptor %d is a unix datagram socket: it could be used to reach any socket of the host"),
-                        run->keep_fds[i]);
-        return FALSE;
-      }
+    }
+  p->init.directories = (const SbxInherited *) (gpointer) p->directories->data;
+  p->init.n_directories = p->directories->len;
   return TRUE;
 }
 
@@ -149,8 +168,8 @@ prepare_landlock (Prepared *p, const SbxRun *run)
 
 /* -- limits ------------------------------------------------------------------------------------------------------ */
 
-static void
-prepare_limits (Prepared *p, const SbxPolicy *policy)
+static gboolean
+prepare_limits (Prepared *p, const SbxPolicy *policy, GError **error)
 {
   static const struct
   {
@@ -168,7 +187,7 @@ prepare_limits (Prepared *p, const SbxPolicy *policy)
       SbxLimit limit = { .resource = table[i].resource, .name = sbx_keyword (table[i].key)->name };
 
       if (getrlimit (table[i].resource, &limit.limit) < 0)
-        continue;
+        return fail (error, _("cannot read the resource limits"));
       if (value != SBX_NUMBER_UNSET)
         {
           /* Only ever downwards: a limit that the caller lives under stays. */
@@ -182,6 +201,7 @@ prepare_limits (Prepared *p, const SbxPolicy *policy)
     }
   p->init.limits = (const SbxLimit *) (gpointer) p->limits->data;
   p->init.n_limits = p->limits->len;
+  return TRUE;
 }
 
 /* -- the command --------------------------------------------------------------------------------------------------- */
@@ -285,7 +305,7 @@ prepare (Prepared *p, const SbxRun *run, const char *terminal, GError **error)
 {
   SbxInit *init = &p->init;
 
-  if (!check_descriptors (run, error) || !prepare_kernel (p, run, error) || !prepare_directory (p, run, error))
+  if (!prepare_descriptors (p, run, error) || !prepare_kernel (p, run, error) || !prepare_directory (p, run, error))
     return FALSE;
   p->trees = g_new (int, run->plan->mounts->len + 1);
   init->mounts = (SbxMountApply){
@@ -304,9 +324,8 @@ prepare (Prepared *p, const SbxRun *run, const char *terminal, GError **error)
   init->umask = umask (0);
   umask (init->umask);
   prepare_landlock (p, run);
-  prepare_limits (p, run->policy);
   prepare_command (p, run);
-  return TRUE;
+  return prepare_limits (p, run->policy, error);
 }
 
 /* Nothing that the caller left open gets in but what was asked for. */
@@ -395,11 +414,13 @@ help_init (const SbxRun *run, SbxSupervisor *supervisor, int policy, SbxPlacehol
 
   if (!make_placeholders (run, placeholders, error))
     return FALSE;
-  sbx_supervisor_say (supervisor, SBX_SAY_PLACED, 0);
+  if (!sbx_supervisor_say (supervisor, SBX_SAY_PLACED, 0))
+    return fail (error, _("cannot talk to the sandbox's init"));
   sbx_policy_dump (run->policy, run->context, SBX_DUMP_JSON, json);
   if (!sbx_fd_write_all (policy, json->str, json->len))
     return fail (error, _("cannot write the effective policy"));
-  sbx_supervisor_say (supervisor, SBX_SAY_POLICY, 0);
+  if (!sbx_supervisor_say (supervisor, SBX_SAY_POLICY, 0))
+    return fail (error, _("cannot talk to the sandbox's init"));
   sbx_watch_begin (supervisor->watch);
   return TRUE;
 }

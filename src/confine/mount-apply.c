@@ -17,10 +17,12 @@
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/statvfs.h>
 
 #include "confine/session.h"
 #include "confine/sys.h"
 
+#define COVER_ATTEMPTS 1000
 #define POLICY_FILE "session/policy.json"
 #define RESOLVE_EXACT (RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_IN_ROOT)
 
@@ -35,6 +37,12 @@ is_bind (SbxMountKind kind)
 {
   return kind == SBX_MOUNT_BIND_RW || kind == SBX_MOUNT_BIND_RO || kind == SBX_MOUNT_PIN || kind == SBX_MOUNT_PIN_LINK
          || kind == SBX_MOUNT_DEVICE;
+}
+
+static bool
+is_mask (SbxMountKind kind)
+{
+  return kind == SBX_MOUNT_MASK_DIR || kind == SBX_MOUNT_MASK_FILE || kind == SBX_MOUNT_SKELETON;
 }
 
 static bool
@@ -444,76 +452,118 @@ sbx_mount_add_policy (const SbxMountApply *apply, int source, SbxFailure *failur
 
 /* -- afterwards ---------------------------------------------------------------------------------------------- */
 
-/* Covers what now is at @target; a mask that is still there (our own tmpfs) is left alone. */
+/* A name that is covered is the root of a mount: of our own tmpfs where it is masked, and in any case read-only unless it is a pin. */
+static bool
+is_covered (const SbxMountApply *apply, int target, SbxMountKind kind)
+{
+  struct statx at, own;
+  struct statfs fs;
+
+  if (statx (target, "", AT_EMPTY_PATH, STATX_INO, &at) < 0
+      || statx (apply->masks, "", AT_EMPTY_PATH, STATX_INO, &own) < 0)
+    return false;
+  if (at.stx_dev_major == own.stx_dev_major && at.stx_dev_minor == own.stx_dev_minor)
+    return true;
+  if (is_mask (kind) || !(at.stx_attributes_mask & at.stx_attributes & STATX_ATTR_MOUNT_ROOT))
+    return false;
+  return kind == SBX_MOUNT_PIN || (fstatfs (target, &fs) == 0 && (fs.f_flags & ST_RDONLY));
+}
+
 static int
 cover (const SbxMountApply *apply, int target, SbxMountKind kind)
 {
-  struct stat st, own;
+  struct stat st;
   int tree;
 
-  if (fstat (target, &st) < 0 || fstat (apply->masks, &own) < 0)
-    return -1;
-  if (st.st_dev == own.st_dev)
+  if (is_covered (apply, target, kind))
     return 0;
-  if (kind == SBX_MOUNT_MASK_DIR || kind == SBX_MOUNT_MASK_FILE || kind == SBX_MOUNT_SKELETON)
+  if (fstat (target, &st) < 0)
+    return -1;
+  if (is_mask (kind))
     tree = sbx_sys_open_tree (apply->masks, S_ISDIR (st.st_mode) ? "mask-dir" : "mask-file", OPEN_TREE_CLONE);
   else
-    {
-      tree = sbx_sys_open_tree (target, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | AT_RECURSIVE);
-      if (tree >= 0 && kind != SBX_MOUNT_PIN && set_read_only (tree, true) < 0)
-        return -1;
-    }
-  if (tree < 0)
+    tree = sbx_sys_open_tree (target, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | AT_RECURSIVE);
+  if (tree < 0 || (!is_mask (kind) && kind != SBX_MOUNT_PIN && set_read_only (tree, true) < 0))
     return -1;
   if (sbx_sys_move_mount (tree, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
     return -1;
   return close (tree);
 }
 
-static int
-cover_path (const SbxMountApply *apply, const char *path, SbxMountKind kind)
+static bool
+is_gone (int errnum)
 {
-  struct stat st;
-  int target = open_below (apply->root, path);
-  int result;
+  return errnum == ENOENT || errnum == ENOTDIR || errnum == ELOOP || errnum == ESTALE;
+}
+
+/* What a link that took the name leads to is treated as the name itself. */
+static int
+cover_link_target (const SbxMountApply *apply, const char *path, SbxMountKind kind)
+{
+  int target = openat (apply->root, path + 1, O_PATH | O_CLOEXEC);
+  int result, saved;
 
   if (target < 0)
-    return errno == ENOENT || errno == ELOOP || errno == ENOTDIR ? 0 : -1;
-  if (fstat (target, &st) < 0)
-    return -1;
-  if (S_ISLNK (st.st_mode) && kind != SBX_MOUNT_PIN_LINK)
-    {
-      /* A link took the name: hold the link, and treat what it leads to as the name itself. */
-      int end;
-
-      if (cover (apply, target, SBX_MOUNT_PIN_LINK) < 0)
-        return -1;
-      close (target);
-      end = openat (apply->root, path + 1, O_PATH | O_CLOEXEC);
-      if (end < 0)
-        return errno == ENOENT || errno == ELOOP || errno == ENOTDIR || errno == EACCES ? 0 : -1;
-      target = end;
-    }
+    return is_gone (errno) || errno == EACCES ? 0 : -1;
   result = cover (apply, target, kind);
+  saved = errno;
   close (target);
+  errno = saved;
   return result;
 }
 
-int
-sbx_mount_again (const SbxMountApply *apply, unsigned int index)
+static int
+cover_once (const SbxMountApply *apply, const char *path, SbxMountKind kind)
 {
-  const SbxMount *mount = mount_at (apply->plan, index);
-  SbxMountKind kind = mount->kind;
+  struct stat st;
+  int target = open_below (apply->root, path);
+  bool is_link;
+  int result, saved;
 
-  if (kind == SBX_MOUNT_ABSENT)
-    kind = mount->reason == SBX_RULE_DENY_READ ? SBX_MOUNT_MASK_FILE : SBX_MOUNT_BIND_RO;
-  return cover_path (apply, mount->path, kind);
+  if (target < 0)
+    return is_gone (errno) ? 0 : -1;
+  is_link = fstat (target, &st) == 0 && S_ISLNK (st.st_mode);
+  result = cover (apply, target, is_link ? SBX_MOUNT_PIN_LINK : kind);
+  saved = errno;
+  close (target);
+  errno = saved;
+  if (result == 0 && is_link && kind != SBX_MOUNT_PIN_LINK)
+    return cover_link_target (apply, path, kind);
+  return result;
+}
+
+/* Whoever replaces a name may do it again before the mount is made; the kernel then knows no such place (ENOENT, EINVAL). */
+static int
+cover_path (const SbxMountApply *apply, const char *path, SbxMountKind kind)
+{
+  for (int attempt = 0; attempt < COVER_ATTEMPTS; attempt++)
+    if (cover_once (apply, path, kind) == 0)
+      return 0;
+    else if (!is_gone (errno) && errno != EINVAL)
+      return -1;
+  return -1;
 }
 
 int
-sbx_mount_absent (const SbxMountApply *apply, unsigned int index)
+sbx_mount_again (const SbxMountApply *apply, SbxFailure *failure)
 {
-  const SbxAbsent *absent = apply->plan->absents->pdata[index];
+  for (unsigned int i = 0; i < apply->plan->mounts->len; i++)
+    {
+      const SbxMount *mount = mount_at (apply->plan, i);
+      SbxMountKind kind = mount->kind;
 
-  return cover_path (apply, absent->path, absent->mask ? SBX_MOUNT_MASK_FILE : SBX_MOUNT_BIND_RO);
+      if (kind == SBX_MOUNT_ABSENT)
+        kind = mount->reason == SBX_RULE_DENY_READ ? SBX_MOUNT_MASK_FILE : SBX_MOUNT_BIND_RO;
+      if (mount->watched && cover_path (apply, mount->path, kind) < 0)
+        return sbx_fail (failure, SBX_STEP_MOUNT, errno, mount->path);
+    }
+  for (unsigned int i = 0; i < apply->plan->absents->len; i++)
+    {
+      const SbxAbsent *absent = apply->plan->absents->pdata[i];
+
+      if (!absent->in_writable
+          && cover_path (apply, absent->path, absent->mask ? SBX_MOUNT_MASK_FILE : SBX_MOUNT_BIND_RO) < 0)
+        return sbx_fail (failure, SBX_STEP_MOUNT, errno, absent->path);
+    }
+  return 0;
 }

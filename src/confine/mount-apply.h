@@ -29,7 +29,6 @@ int sbx_mount_apply (SbxMountApply *apply, SbxFailure *failure);
 /* Copies what is in @source to SBX_SESSION_DIR/policy.json, and closes it for writing. */
 int sbx_mount_add_policy (const SbxMountApply *apply, int source, SbxFailure *failure);
 
-/* The host replaced what is at plan->mounts[index] (or made plan->absents[index]): mounts it again. 0 also when nothing was to do.
- * -1 with errno: the name could not be covered; the caller must end the sandbox. */
-int sbx_mount_again (const SbxMountApply *apply, unsigned int index);
-int sbx_mount_absent (const SbxMountApply *apply, unsigned int index);
+/* The host may have replaced or made something that the plan covers: covers what is not covered any more. -1 with @failure: a name
+ * could not be covered; the caller must end the sandbox. */
+int sbx_mount_again (const SbxMountApply *apply, SbxFailure *failure);

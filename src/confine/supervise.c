@@ -46,19 +46,15 @@ sbx_supervisor_clear (SbxSupervisor *supervisor)
   sbx_fd_clear (&supervisor->signals);
 }
 
-void
+gboolean
 sbx_supervisor_say (const SbxSupervisor *supervisor, SbxSay what, int value)
 {
   SbxMessage message = { .say = what, .value = value };
 
-  while (send (supervisor->control, &message, sizeof message, MSG_NOSIGNAL) < 0 && errno == EINTR)
-    ;
-}
-
-static void
-cover (gboolean absent, guint index, gpointer data)
-{
-  sbx_supervisor_say (data, absent ? SBX_SAY_MOUNT_ABSENT : SBX_SAY_MOUNT_AGAIN, (int) index);
+  while (send (supervisor->control, &message, sizeof message, MSG_NOSIGNAL) < 0)
+    if (errno != EINTR)
+      return errno == EPIPE || errno == ECONNRESET;
+  return TRUE;
 }
 
 static gboolean
@@ -94,11 +90,10 @@ pass_signals_on (const SbxSupervisor *supervisor)
 
   while (read (supervisor->signals, &info, sizeof info) == sizeof info)
     {
-      gboolean from_terminal = info.ssi_code == SI_KERNEL;
+      /* When a terminal goes away only the leader of its session is told. */
+      gboolean has_it = info.ssi_code == SI_KERNEL && info.ssi_signo != SIGHUP && info.ssi_signo != SIGCONT;
 
-      if (info.ssi_signo == SIGCHLD)
-        continue;
-      if (!from_terminal || supervisor->own_session)
+      if (!has_it || supervisor->own_session)
         sbx_supervisor_say (supervisor, SBX_SAY_SIGNAL, (int) info.ssi_signo);
     }
 }
@@ -140,6 +135,8 @@ init_lost (const State *state, int *status)
 {
   int wait_status = 0;
 
+  /* If it lives after all, that ends it. */
+  sbx_fd_clear (&state->supervisor->control);
   while (waitpid (state->supervisor->init, &wait_status, 0) < 0)
     if (errno != EINTR)
       break;
@@ -174,6 +171,13 @@ hear (State *state, int *status, GError **error)
     default:
       return FALSE;
     }
+}
+
+static gboolean
+fail_talk (GError **error)
+{
+  sbx_error_set_errno (error, SBX_ERROR_SYSTEM, errno, _("cannot talk to the sandbox's init"));
+  return FALSE;
 }
 
 gboolean
@@ -213,7 +217,8 @@ sbx_supervise (SbxSupervisor *supervisor, int *status, GError **error)
       if (fds[2].revents & POLLIN)
         time_out (&state);
       if (n == 0 || (fds[3].revents & POLLIN))
-        sbx_watch_look (supervisor->watch, cover, supervisor);
+        if (sbx_watch_look (supervisor->watch) && !sbx_supervisor_say (supervisor, SBX_SAY_LOOK_AGAIN, 0))
+          return fail_talk (error);
       if (fds[0].revents & (POLLIN | POLLHUP | POLLERR))
         over = hear (&state, status, &failed);
     }

@@ -28,8 +28,8 @@ typedef struct
 void sbx_supervisor_clear (SbxSupervisor *supervisor);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SbxSupervisor, sbx_supervisor_clear)
 
-/* Sends one message to init; if init is gone, that is seen by sbx_supervise. */
-void sbx_supervisor_say (const SbxSupervisor *supervisor, SbxSay what, int value);
+/* Sends one message to init. FALSE with errno if that is impossible; TRUE also if init is gone, which sbx_supervise will see. */
+gboolean sbx_supervisor_say (const SbxSupervisor *supervisor, SbxSay what, int value);
 
 /* Until everything inside has ended. On TRUE *status is what the caller shall see. FALSE: the command never ran (see launch.h). */
 gboolean sbx_supervise (SbxSupervisor *supervisor, int *status, GError **error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* watch.c - see watch.h. Events only say "look again": what is there is decided by lstat(2), parents before what lies below them, so
- * that lost, merged or forged events (the sandbox shares directories with us) cost time and nothing else. */
+/* watch.c - see watch.h. Events only say "look again", and init decides by what is mounted where: inode numbers are used again at
+ * once, and events can be lost, merged or provoked (the sandbox shares directories with us), which costs time and nothing else. */
 #include "config.h"
 
 #include "confine/watch.h"
@@ -15,44 +15,18 @@
 #define LOOK_INTERVAL 500
 #define EVENTS (IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
 
-typedef struct
-{
-  gboolean absent;
-  guint index;
-  const char *path;
-  dev_t dev;
-  ino_t ino; /* 0: not there */
-} Item;
-
 struct _SbxWatch
 {
   const SbxMountPlan *plan;
-  GArray *items;     /* Item, sorted by path */
+  GPtrArray *paths;  /* const char*, sorted */
   GHashTable *names; /* last components that matter */
   int fd;
 };
 
 static void
-identify (Item *item)
+add_path (SbxWatch *watch, const char *path)
 {
-  struct stat st;
-
-  item->dev = 0;
-  item->ino = 0;
-  if (lstat (item->path, &st) == 0)
-    {
-      item->dev = st.st_dev;
-      item->ino = st.st_ino;
-    }
-}
-
-static void
-add_item (SbxWatch *watch, gboolean absent, guint index, const char *path)
-{
-  Item item = { .absent = absent, .index = index, .path = path };
-
-  identify (&item);
-  g_array_append_val (watch->items, item);
+  g_ptr_array_add (watch->paths, (gpointer) path);
   g_hash_table_add (watch->names, strrchr (path, '/') + 1);
 }
 
@@ -62,9 +36,9 @@ watch_parents (SbxWatch *watch)
 {
   g_autoptr (GString) last = g_string_new (NULL);
 
-  for (guint i = 0; i < watch->items->len; i++)
+  for (guint i = 0; i < watch->paths->len; i++)
     {
-      const char *path = g_array_index (watch->items, Item, i).path;
+      const char *path = g_ptr_array_index (watch->paths, i);
       gsize length = strrchr (path, '/') - path;
 
       if (length == 0)
@@ -81,9 +55,9 @@ watch_parents (SbxWatch *watch)
 }
 
 static int
-compare_items (gconstpointer a, gconstpointer b)
+compare_paths (gconstpointer a, gconstpointer b)
 {
-  return sbx_path_compare (((const Item *) a)->path, ((const Item *) b)->path);
+  return sbx_path_compare (*(const char *const *) a, *(const char *const *) b);
 }
 
 SbxWatch *
@@ -92,7 +66,7 @@ sbx_watch_new (const SbxMountPlan *plan)
   SbxWatch *watch = g_new0 (SbxWatch, 1);
 
   watch->plan = plan;
-  watch->items = g_array_new (FALSE, FALSE, sizeof (Item));
+  watch->paths = g_ptr_array_new ();
   watch->names = g_hash_table_new (g_str_hash, g_str_equal);
   watch->fd = inotify_init1 (IN_CLOEXEC | IN_NONBLOCK);
   return watch;
@@ -108,16 +82,16 @@ sbx_watch_begin (SbxWatch *watch)
       const SbxMount *mount = g_ptr_array_index (plan->mounts, i);
 
       if (mount->watched)
-        add_item (watch, FALSE, i, mount->path);
+        add_path (watch, mount->path);
     }
   for (guint i = 0; i < plan->absents->len; i++)
     {
       const SbxAbsent *absent = g_ptr_array_index (plan->absents, i);
 
       if (!absent->in_writable)
-        add_item (watch, TRUE, i, absent->path);
+        add_path (watch, absent->path);
     }
-  g_array_sort (watch->items, compare_items);
+  g_ptr_array_sort (watch->paths, compare_paths);
   if (watch->fd >= 0 && !watch_parents (watch))
     sbx_fd_clear (&watch->fd);
 }
@@ -128,7 +102,7 @@ sbx_watch_free (SbxWatch *watch)
   if (watch == NULL)
     return;
   sbx_fd_clear (&watch->fd);
-  g_array_unref (watch->items);
+  g_ptr_array_unref (watch->paths);
   g_hash_table_unref (watch->names);
   g_free (watch);
 }
@@ -142,7 +116,7 @@ sbx_watch_fd (const SbxWatch *watch)
 int
 sbx_watch_interval (const SbxWatch *watch)
 {
-  return watch->fd < 0 && watch->items->len > 0 ? LOOK_INTERVAL : -1;
+  return watch->fd < 0 && watch->paths->len > 0 ? LOOK_INTERVAL : -1;
 }
 
 /* Whether any event read concerns a name of ours. */
@@ -165,26 +139,15 @@ read_events (SbxWatch *watch)
   return relevant;
 }
 
-void
-sbx_watch_look (SbxWatch *watch, SbxWatchFunc changed, gpointer data)
+gboolean
+sbx_watch_look (SbxWatch *watch)
 {
-  gboolean anew = FALSE;
-
-  if (watch->fd >= 0 && !read_events (watch))
-    return;
-  for (guint i = 0; i < watch->items->len; i++)
-    {
-      Item *item = &g_array_index (watch->items, Item, i);
-      Item before = *item;
-
-      identify (item);
-      if (item->dev == before.dev && item->ino == before.ino)
-        continue;
-      anew = TRUE;
-      if (item->ino != 0)
-        changed (item->absent, item->index, data);
-    }
+  if (watch->fd < 0)
+    return TRUE;
+  if (!read_events (watch))
+    return FALSE;
   /* A replaced directory is another object: its watch went with the old one. */
-  if (anew && watch->fd >= 0 && !watch_parents (watch))
+  if (!watch_parents (watch))
     sbx_fd_clear (&watch->fd);
+  return TRUE;
 }

@@ -24,9 +24,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbxWatch, sbx_watch_free)
 int sbx_watch_fd (const SbxWatch *watch);
 int sbx_watch_interval (const SbxWatch *watch); /* milliseconds; -1: none */
 
-typedef void (*SbxWatchFunc) (gboolean absent, guint index, gpointer data);
-
-/* Reads what happened and calls @changed for each entry of the plan whose object on the host is not the one that was covered. */
-void sbx_watch_look (SbxWatch *watch, SbxWatchFunc changed, gpointer data);
+/* Reads what happened. TRUE if any of it concerns a name that the plan covers; init then has to look at all of them. */
+gboolean sbx_watch_look (SbxWatch *watch);
 
 G_END_DECLS

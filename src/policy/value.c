@@ -327,7 +327,8 @@ sbx_value_parse_entry (SbxKey key, const char *text, const SbxOrigin *origin, ch
   if (start == end)
     return NULL;
   word = g_strndup (text + start, end - start);
-  if (has_control (word))
+  /* A file may have any name but one with a NUL in it; everything else here is made of words. */
+  if (type != SBX_TYPE_PATHS && has_control (word))
     *why = refuse (_("\"%s\" holds a control character"), word);
   else if (end - start > SBX_ENTRY_MAX)
     *why = g_strdup_printf (_("an entry has at most %d bytes"), SBX_ENTRY_MAX);
