@@ -361,10 +361,14 @@ remove_repeated (GPtrArray *entries)
   for (guint i = 0; i < entries->len; i++)
     {
       SbxEntry *entry = entries->pdata[i];
-      if (g_hash_table_add (seen, entry))
-        entries->pdata[kept++] = entry;
-      else
-        sbx_entry_free (entry);
+      /* Asked first: adding an equal one would put the new entry, which is freed here, in the place of the one kept. */
+      if (g_hash_table_contains (seen, entry))
+        {
+          sbx_entry_free (entry);
+          continue;
+        }
+      g_hash_table_add (seen, entry);
+      entries->pdata[kept++] = entry;
     }
   for (guint i = kept; i < entries->len; i++)
     entries->pdata[i] = NULL;
