@@ -75,6 +75,7 @@ SYSTEM_TESTS = \
 	tests/system/test-life.py \
 	tests/system/test-limits.py \
 	tests/system/test-nesting.py \
+	tests/system/test-policy-files.py \
 	tests/system/test-privilege.py \
 	tests/system/test-replace.py \
 	tests/system/test-seccomp-programs.py \

@@ -568,9 +568,9 @@ def main():
                 case.failures.append(traceback.format_exc())
             bad += bool(case.failures)
             _say("%s %s [%d checks, %.1f s]" % ("not ok" if case.failures else "ok", label, case.count, time.time() - began))
-            for f in case.failures[:12]:
+            for f in case.failures[:int(os.environ.get("SBX_SHOWN", "12"))]:
                 _diagnose(f)
-            if len(case.failures) > 12:
-                _diagnose("... and %d more" % (len(case.failures) - 12))
+            if len(case.failures) > int(os.environ.get("SBX_SHOWN", "12")):
+                _diagnose("... and %d more" % (len(case.failures) - int(os.environ.get("SBX_SHOWN", "12"))))
     _say("1..%d" % number)
     sys.exit(1 if bad else 0)

@@ -43,7 +43,7 @@ MUST = {"clone3", "move_mount", "mount_setattr", "open_tree", "fsopen", "fsmount
 ALSO = ["fsconfig", "prctl", "prlimit64", "setrlimit", "write", "pipe2", "socketpair", "socket", "ioctl", "mkdirat", "symlinkat", "mknodat", "openat2", "chdir", "fchdir", "close_range", "pidfd_open",
         "pidfd_send_signal", "signalfd4", "eventfd2", "inotify_init1", "inotify_add_watch", "umount2", "umount", "mkdir", "symlink", "mknod", "dup3", "dup2", "fcntl", "getrandom", "flock", "fstatfs", "statfs", "fchmod",
         "fchmodat", "fchown", "fchownat", "setsid", "setpgid", "rt_sigprocmask", "vfork", "clone", "execve", "sendmsg", "recvmsg", "epoll_create1", "epoll_ctl", "memfd_create", "timerfd_create", "readlinkat", "unlinkat",
-        "fsync", "newfstatat", "getdents64", "statx", "openat", "fstat", "read", "sendto", "recvfrom", "setitimer", "timerfd_settime", "renameat2", "renameat", "linkat"]
+        "fsync", "newfstatat", "getdents64", "statx", "openat", "fstat", "read", "setitimer", "timerfd_settime", "renameat2", "renameat", "linkat"]
 # Calls of the loader, of the C library and of waiting are only sampled.
 SAMPLED = {"openat", "newfstatat", "fstat", "read", "fcntl", "getdents64", "statx", "rt_sigprocmask", "close_range", "write", "prctl", "readlinkat", "openat2", "statfs", "fstatfs"}
 
@@ -60,7 +60,7 @@ def make(t):
     return b
 
 
-def traced(b, *options, timeout=15):
+def traced(b, *options, timeout=10):
     """sandbox-run under strace, the report as its command."""
     strace = tool("strace")
     if os.path.exists(b.ws + "/ran"):

@@ -560,7 +560,8 @@ def odd_names(t):
     def quote(s):
         return '"' + s.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t") + '"'
     usable = [n for n in ODD if n != "$dollar" and n != "~tilde"]
-    entries = ["./" + n if n.startswith("~") else n for n in usable]
+    # blanks round an entry are trimmed: a name that ends in one is written with a slash
+    entries = [n + "/" if n.endswith(" ") else n for n in usable]
     with t.box("filesystem : { deny_read = [ %s ]; protect = [ %s ]; };" % (", ".join(quote("d/" + n) for n in entries), ", ".join(quote("p/" + n) for n in entries))) as b:
         for n in usable:
             b.write("d/" + n + "/creds", SECRET)

@@ -176,31 +176,45 @@ def descriptors(t):
             t.eq((r.json()["r"], set(r.json()["d"])), ("kept", {"EBADF"}), "--keep-fd keeps that one only")
             r = b.py("R['s'] = attempt(os.write, int(sys.argv[1]), b'x'); done()", "--keep-fd", str(s1.fileno()), args=[str(s1.fileno())], pass_fds=fds)
             t.ok(r.code == 125 or r.json()["s"] == "ok", "a socket that is kept is usable, or refused with 125", r)
-            # a directory: ../ from it leads to the host's tree
-            r = b.run("--", "true", stdin=d)
-            t.exit(r, 125, "a directory as standard input")
-            # one by --keep-fd was asked for; it may be refused, but it is no way round what is denied
-            r = b.py("""
-                fd = int(sys.argv[1])
+            # a directory is the one of the sandbox: what is denied stays denied by names through it, and ".." leads nowhere else
+            probe = """
+                fd = int(sys.argv[1]); base = sys.argv[2].lstrip("/")
                 def at(name, flags): os.close(os.open(name, flags, 0o644, dir_fd=fd))
-                base = sys.argv[2].lstrip("/")
-                note("write", at, base + "/outside/made", os.O_CREAT | os.O_WRONLY); note("read", at, base + "/home/ws/secret/k", os.O_RDONLY)
-                note("write up", at, "../../" + base + "/outside/made", os.O_CREAT | os.O_WRONLY)
+                up = "../" * 12 + base
+                for way, f in (("", base), ("up ", up)):
+                    note("write " + way, at, f + "/outside/made", os.O_CREAT | os.O_WRONLY); note("read " + way, at, f + "/home/ws/secret/k", os.O_RDONLY)
+                    note("etc " + way, at, f + "/../../../../etc/made", os.O_CREAT | os.O_WRONLY)
+                    note("proc " + way, lambda: opened("/proc/self/fd/%d/%s/home/ws/secret/k" % (fd, f), os.O_RDONLY))
                 note("chdir", lambda: (os.fchdir(fd), read(base + "/home/ws/secret/k")))
+                note("chdir up", lambda: (os.fchdir(fd), read(up + "/home/ws/secret/k")))
+                os.fchdir(fd)
+                R["allowed"] = os.path.exists(base + "/home/ws/f")
                 done()
-                """, "--keep-fd", str(d), args=[str(d), b.base], pass_fds=fds)
-            if r.code != 125:
-                for k, v in r.json().items():
-                    t.ok(v != "ok", "a directory by --keep-fd: " + k, v)
+                """
+            for options, number, how in (([], 0, {"stdin": d}), (["--keep-fd", str(d)], d, {"pass_fds": fds})):
+                # Python itself wants no directory as its standard input
+                r = b.run(*options, "--", "/bin/sh", "-c", 'exec 9<&"$1" </dev/null; shift; exec "$@"', "sh", str(number), PYTHON, "-I", "-S", "-c", b.script(probe), "9", b.base, **how)
+                t.exit(r, 0, "a directory as %s" % (options or "standard input"))
+                if r.code == 0:
+                    r = r.json()
+                    t.ok(r.pop("allowed"), "what may be read can be read through it")
+                    for k, v in r.items():
+                        t.ok(v != "ok", "a directory as %s: %s" % (options or "standard input", k), v)
             t.ok(not os.path.exists(b.out + "/made"), "nothing was made through it")
+            for hidden in (b.ws + "/secret", "/tmp", "/run"):
+                n = os.open(hidden, os.O_RDONLY)
+                t.exit(b.run("--", "true", stdin=n), 125, "a directory that is denied or hidden, %s, as standard input" % hidden)
+                os.set_inheritable(n, True)
+                t.exit(b.run("--keep-fd", str(n), "--", "true", pass_fds=(n,)), 125, "and by --keep-fd")
+                os.close(n)
             r = b.py("import os\nR['x'] = attempt(os.listdir, '/dev/fd/0/'); done()", stdin=f)
             t.ok(r.code == 0 and r.json()["x"] != "ok", "a file as standard input is fine", r)
             for bad in ("0x3", "-1", "99999", "abc", "3 ", ""):
                 t.exit(b.run("--keep-fd", bad, "--", "true"), 125, "--keep-fd %r" % bad)
-            # O_PATH of a directory cannot be told from outside by its rights: it leads out all the same
-            p = os.open(b.out, os.O_PATH)
-            r = b.run("--", "true", stdin=p)
-            t.exit(r, 125, "an O_PATH directory as standard input")
+            # O_PATH of a directory: the same
+            p = os.open("/", os.O_PATH)
+            r = b.run("--", "/bin/sh", "-c", 'exec 9<&0 </dev/null; exec "$@"', "sh", PYTHON, "-I", "-S", "-c", b.script(probe), "9", b.base, stdin=p)
+            t.ok(r.code == 125 or not [k for k, v in r.json().items() if v == "ok" and k != "allowed"], "an O_PATH directory as standard input", r)
             os.close(p)
         finally:
             for n in (d, f, high):
