@@ -165,7 +165,7 @@ static const Case cases[] = {
 START_TEST (becomes_of_it)
 {
   const Case *c = &cases[_i];
-  static const char *const markers[] = { "SANDBOXED=1", "SANDBOX_BACKEND=namespaces", "SANDBOX_ID=" ID };
+  static const char *const markers[] = { "SANDBOXED=1", "SANDBOX_BACKEND=namespaces", ("SANDBOX_ID=" ID) };
   g_autoptr (SbxPolicy) policy = make_policy (c->lines);
   g_autoptr (SbxEnviron) env = sbx_environ_new (policy, c->caller, ID);
   guint wanted = 0;

@@ -212,7 +212,7 @@ END_TEST
 START_TEST (foreign_or_open_files)
 {
   make_dir ("ws/one/.git");
-  g_autofree char *first = scan_cached ();
+  g_free (scan_cached ());
   make_dir ("ws/two/.git");
   g_autofree char *path = cache_file ();
   g_autofree char *directory = g_path_get_dirname (path);
@@ -239,7 +239,7 @@ END_TEST
 START_TEST (root_replaced)
 {
   make_dir ("ws/one/.git");
-  g_autofree char *first = scan_cached ();
+  g_free (scan_cached ());
   g_autofree char *ws = at ("ws");
   g_autofree char *away = at ("away");
   ck_assert_int_eq (rename (ws, away), 0);

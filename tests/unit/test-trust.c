@@ -219,7 +219,6 @@ START_TEST (names_cannot_forge_lines)
 {
   g_autofree char *path = at ("ws/.sandbox/a\nfile 00 sandbox.conf");
   g_autoptr (SbxTrust) one = NULL;
-  g_autoptr (SbxTrust) two = NULL;
   g_auto (GStrv) lines = NULL;
 
   ck_assert (g_file_set_contents (path, "", 0, NULL));
