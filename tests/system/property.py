@@ -25,6 +25,7 @@ fails) and printed as a case for tests/policy."""
 import json
 import os
 import random
+import shlex
 import time
 
 from sbxtest import LONG, PYTHON, main, test
@@ -343,18 +344,37 @@ def shrink(case, world, failure, patience):
     return world
 
 
+def place(path):
+    """A path of a tree as tests/policy names it in the shell."""
+    for top, word in (("home/ws", '"$WS"'), ("home", '"$HOME"'), ("outside", '"$OUT"')):
+        if path == top or path.startswith(top + "/"):
+            rest = path[len(top) + 1:]
+            return word + ("/" + shlex.quote(rest) if rest else "")
+    return '"$BASE"/' + shlex.quote(path)
+
+
 def show(world, failure):
-    """As a case of tests/policy: one directory with tree, system.conf, user.conf, ask and expect."""
+    """As a case of tests/policy: its files tree, system/etc/sandbox.conf, user/sandbox.conf and ask. Where an absolute name cannot be
+    said in a policy that moves, @BOX@ stands for the directory of home and outside."""
     question, access, text = failure
     out = ["tree:"]
     for e in world.tree:
-        name = json.dumps(e[1])
-        out.append("  " + {"dir": "dir  %s" % name, "file": "file %s" % name, "fifo": "fifo %s" % name}.get(e[0], "%s %s -> %s" % (e[0], name, json.dumps(e[-1]))))
-    for level in ("system", "user"):
+        if e[0] == "dir":
+            out.append("  mkdir -p %s" % place(e[1]))
+        elif e[0] == "file":
+            out.append("  echo text > %s" % place(e[1]))
+        elif e[0] == "fifo":
+            out.append("  mkfifo %s" % place(e[1]))
+        elif e[0] == "hard":
+            out.append("  ln %s %s" % (place(e[2]), place(e[1])))
+        else:
+            out.append("  ln -s %s %s" % (place(e[2][2:]) if e[2].startswith("@/") else shlex.quote(e[2]), place(e[1])))
+    for level, name in (("system", "system/etc/sandbox.conf"), ("user", "user/sandbox.conf")):
         if any(r[0] == level for r in world.rules):
-            out.append("%s.conf:" % level)
+            out.append(name + ":")
             out += ["  " + line for line in policy_text("@BOX@", world.rules, level).splitlines()]
-    out.append("ask: %s %s" % (access, json.dumps(question)))
+    out.append("ask:")
+    out.append("  %s %s" % (access, place(question) if question is not None else "-"))
     out.append("got: " + text)
     return "\n".join(out)
 
