@@ -13,6 +13,7 @@ typedef enum
   SBX_SAY_SIGNAL,       /* value: signal for the command */
   SBX_SAY_SIGNAL_ALL,   /* value: signal for everything inside */
   SBX_SAY_LOOK_AGAIN,   /* the host may have replaced a name: cover what is uncovered */
+  SBX_SAY_PLAN,         /* what the run shall be is in the arena: init may set it up */
   SBX_SAY_PLACED,       /* the placeholders stand: init may cover them */
   SBX_SAY_POLICY,       /* the effective policy is in the shared file: init may start the command */
   /* init to supervisor */

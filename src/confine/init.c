@@ -125,7 +125,7 @@ forbid_userns (const SbxInit *init, SbxFailure *failure)
 {
   static const char path[] = "/proc/sys/user/max_user_namespaces";
 
-  if (!init->allow_userns && write_file (path, "0") < 0 && errno != ENOENT)
+  if (!init->plan->allow_userns && write_file (path, "0") < 0 && errno != ENOENT)
     return sbx_fail (failure, SBX_STEP_SYSCTL, errno, path);
   return 0;
 }
@@ -153,9 +153,9 @@ await_placeholders (void *init)
 static int
 reopen_directories (const SbxInit *init, SbxFailure *failure)
 {
-  for (size_t i = 0; i < init->n_directories; i++)
+  for (size_t i = 0; i < init->plan->n_directories; i++)
     {
-      const SbxInherited *directory = &init->directories[i];
+      const SbxInherited *directory = &init->plan->directories[i];
       int fd = open (directory->path, directory->flags | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
       struct stat st;
 
@@ -170,12 +170,23 @@ reopen_directories (const SbxInit *init, SbxFailure *failure)
   return 0;
 }
 
+/* Nothing that the caller left open reaches the command but what was asked for. */
 static int
-set_up (SbxInit *init, Spawn *spawn)
+seal_descriptors (const SbxInit *init, SbxFailure *failure)
 {
-  SbxFailure *failure = &spawn->failure;
+  if (sbx_sys_close_range (3, ~0u, CLOSE_RANGE_CLOEXEC) < 0)
+    return sbx_fail (failure, SBX_STEP_DESCRIPTORS, errno, NULL);
+  for (size_t i = 0; i < init->n_keep_fds; i++)
+    if (fcntl (init->keep_fds[i], F_SETFD, 0) < 0)
+      return sbx_fail (failure, SBX_STEP_DESCRIPTORS, errno, NULL);
+  return 0;
+}
+
+/* What does not depend on the policy, done while the supervisor reads it. */
+static int
+begin (SbxInit *init, SbxFailure *failure)
+{
   struct rlimit files;
-  const char *object = NULL;
 
   umask (0);
   if (prctl (PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
@@ -185,21 +196,32 @@ set_up (SbxInit *init, Spawn *spawn)
       files.rlim_cur = files.rlim_max;
       setrlimit (RLIMIT_NOFILE, &files);
     }
-  if (map_ids (init, failure) < 0 || (init->new_network && raise_loopback (failure) < 0))
+  if (seal_descriptors (init, failure) < 0 || map_ids (init, failure) < 0
+      || (init->new_network && raise_loopback (failure) < 0))
     return -1;
-  init->mounts.guard_proc = getuid () == 0;
+  return sbx_mount_begin (&init->mounts, failure);
+}
+
+static int
+set_up (SbxInit *init, Spawn *spawn)
+{
+  SbxFailure *failure = &spawn->failure;
+  const char *object = NULL;
+
   /* Before the mounts, since a guarded /proc cannot be written any more. The limit belongs to the namespace that opens the file. */
   if (forbid_userns (init, failure) < 0)
     return -1;
+  init->mounts.work = &init->plan->mounts;
   init->mounts.wait = await_placeholders;
   init->mounts.wait_data = init;
   if (sbx_mount_apply (&init->mounts, failure) < 0)
     return -1;
-  spawn->ruleset = sbx_landlock_build (init->landlock_rules, init->n_landlock_rules, init->landlock_abi, &object);
+  spawn->ruleset =
+      sbx_landlock_build (init->plan->landlock_rules, init->plan->n_landlock_rules, init->plan->landlock_abi, &object);
   if (spawn->ruleset < 0)
     return sbx_fail (failure, SBX_STEP_LANDLOCK, errno, object);
   /* Init connects on the command's behalf, so the scope for abstract sockets has to bind init as well. */
-  if (init->scope_abstract && sbx_landlock_scope_init (init->landlock_abi) < 0)
+  if (init->plan->scope_abstract && sbx_landlock_scope_init (init->plan->landlock_abi) < 0)
     return sbx_fail (failure, SBX_STEP_LANDLOCK, errno, NULL);
   if (drop_bounding_set (failure) < 0)
     return -1;
@@ -221,12 +243,12 @@ enter_directory (const SbxInit *init, SbxFailure *failure)
 {
   struct stat st;
 
-  if (chdir (init->chdir) < 0)
-    return sbx_fail (failure, SBX_STEP_CHDIR, errno, init->chdir);
-  if (init->chdir_ino == 0)
+  if (chdir (init->plan->chdir) < 0)
+    return sbx_fail (failure, SBX_STEP_CHDIR, errno, init->plan->chdir);
+  if (init->plan->chdir_ino == 0)
     return 0;
-  if (stat (".", &st) < 0 || st.st_ino != init->chdir_ino || st.st_dev != init->chdir_dev)
-    return sbx_fail (failure, SBX_STEP_CHDIR, ENOENT, init->chdir);
+  if (stat (".", &st) < 0 || st.st_ino != init->plan->chdir_ino || st.st_dev != init->plan->chdir_dev)
+    return sbx_fail (failure, SBX_STEP_CHDIR, ENOENT, init->plan->chdir);
   return 0;
 }
 
@@ -236,13 +258,13 @@ execute (const SbxInit *init, SbxFailure *failure)
 {
   int result = ENOENT;
 
-  for (const char *const *name = init->candidates; *name != NULL; name++)
+  for (const char *const *name = init->plan->candidates; *name != NULL; name++)
     {
-      execve (*name, init->argv, init->envp);
+      execve (*name, init->plan->argv, init->plan->envp);
       if (errno == ENOEXEC)
         {
-          init->shell_argv[1] = (char *) *name;
-          execve (init->shell_argv[0], init->shell_argv, init->envp);
+          init->plan->shell_argv[1] = (char *) *name;
+          execve (init->plan->shell_argv[0], init->plan->shell_argv, init->plan->envp);
           errno = ENOEXEC;
         }
       if (errno == ENOENT || errno == ENOTDIR)
@@ -251,7 +273,7 @@ execute (const SbxInit *init, SbxFailure *failure)
       if (errno != EACCES)
         break;
     }
-  return sbx_fail (failure, SBX_STEP_EXEC, result, init->argv[0]);
+  return sbx_fail (failure, SBX_STEP_EXEC, result, init->plan->argv[0]);
 }
 
 static int
@@ -260,11 +282,11 @@ confine_and_execute (Spawn *spawn)
   const SbxInit *init = spawn->init;
   SbxFailure *failure = &spawn->failure;
 
-  if (init->new_session && setsid () < 0)
+  if (init->plan->new_session && setsid () < 0)
     return sbx_fail (failure, SBX_STEP_SESSION, errno, NULL);
-  for (size_t i = 0; i < init->n_limits; i++)
-    if (setrlimit (init->limits[i].resource, &init->limits[i].limit) < 0)
-      return sbx_fail (failure, SBX_STEP_LIMIT, errno, init->limits[i].name);
+  for (size_t i = 0; i < init->plan->n_limits; i++)
+    if (setrlimit (init->plan->limits[i].resource, &init->plan->limits[i].limit) < 0)
+      return sbx_fail (failure, SBX_STEP_LIMIT, errno, init->plan->limits[i].name);
   if (set_capabilities (0) < 0)
     return sbx_fail (failure, SBX_STEP_CAPABILITIES, errno, NULL);
   if (enter_directory (init, failure) < 0)
@@ -278,7 +300,7 @@ confine_and_execute (Spawn *spawn)
     signal (SIGCHLD, SIG_IGN);
   if (sigprocmask (SIG_SETMASK, &init->mask, NULL) < 0)
     return sbx_fail (failure, SBX_STEP_SIGNALS, errno, NULL);
-  spawn->listener = sbx_seccomp_install (init->filter);
+  spawn->listener = sbx_seccomp_install (init->plan->filter);
   if (spawn->listener < 0)
     return sbx_fail (failure, SBX_STEP_SECCOMP, errno, NULL);
   return execute (init, failure);
@@ -428,6 +450,11 @@ sbx_init_main (SbxInit *init)
   loop.signals = signalfd (-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
   if (loop.signals < 0)
     sbx_fail (&spawn.failure, SBX_STEP_SIGNALS, errno, NULL);
+  if (spawn.failure.step == SBX_STEP_NONE)
+    begin (init, &spawn.failure);
+  /* What failed is only told when there is a policy that asks for it. */
+  if (await (init, SBX_SAY_PLAN) < 0)
+    _exit (0);
   if (spawn.failure.step != SBX_STEP_NONE || set_up (init, &spawn) < 0)
     end_with (init, SBX_SAY_FAILED, 0, &spawn.failure);
   if (poll (&bond, 1, 0) > 0)
@@ -436,7 +463,7 @@ sbx_init_main (SbxInit *init)
   if (loop.command < 0)
     end_with (init, SBX_SAY_FAILED, 0, &spawn.failure);
   let_go (init);
-  loop.gate_open = sbx_connect_gate_init (&loop.gate, spawn.listener, init->abstract_open) == 0;
+  loop.gate_open = sbx_connect_gate_init (&loop.gate, spawn.listener, init->plan->abstract_open) == 0;
   if (!loop.gate_open)
     {
       sbx_fail (&spawn.failure, SBX_STEP_GATE, errno, NULL);

@@ -28,11 +28,10 @@ typedef struct
   ino_t ino;
 } SbxInherited;
 
+/* What the supervisor lays out in the arena once the policy is known. */
 typedef struct
 {
-  SbxMountApply mounts;
-  char uid_map[64], gid_map[64];
-  bool new_network;
+  SbxMountWork mounts;
   bool allow_userns;
   bool scope_abstract; /* the host's abstract sockets are in reach: Landlock keeps init and the command from them */
   bool abstract_open;  /* connecting to abstract names is safe: own network, or scoped */
@@ -47,19 +46,28 @@ typedef struct
   const char *chdir;
   dev_t chdir_dev; /* what it must be; ino 0: not checked */
   ino_t chdir_ino;
-  mode_t umask;
-  sigset_t mask;       /* the caller's */
-  bool ignore_sigchld; /* the caller's disposition, for the command */
   bool new_session;
   const SbxLimit *limits;
   size_t n_limits;
-  int control; /* init's end */
-  int policy;  /* file that the supervisor fills with the effective policy */
+  const SbxInherited *directories;
+  size_t n_directories;
+} SbxInitPlan;
+
+/* What init is cloned with. */
+typedef struct
+{
+  const SbxInitPlan *plan; /* in the arena; valid from SBX_SAY_PLAN on */
+  char uid_map[64], gid_map[64];
+  bool new_network;
+  mode_t umask;
+  sigset_t mask;       /* the caller's */
+  bool ignore_sigchld; /* the caller's disposition, for the command */
+  int control;         /* init's end */
+  int policy;          /* file that the supervisor fills with the effective policy */
   int dev_null;
   const int *keep_fds;
   size_t n_keep_fds;
-  const SbxInherited *directories;
-  size_t n_directories;
+  SbxMountApply mounts;
 } SbxInit;
 
 /* Never returns. */

@@ -15,16 +15,29 @@ typedef struct
   SbxMountPlan *plan; /* completed here: what depends on the placeholders */
   const SbxEnviron *env;
   const char *session_id;
-  char *const *argv; /* NULL-terminated */
-  const char *chdir; /* where the command starts; NULL: the current directory */
-  const int *keep_fds;
+  char *const *argv;   /* NULL-terminated */
+  const char *chdir;   /* where the command starts; NULL: the current directory */
+  const int *keep_fds; /* as at sbx_launch_begin */
   gsize n_keep_fds;
   guint timeout; /* seconds; 0: none */
 } SbxRun;
 
-/* Runs it. On success *status is the exit status that the caller shall see (the command's, 128+N, 124).
+/* A sandbox that has been begun: its namespaces, and in them an init that waits to be told what for. */
+typedef struct _SbxLaunch SbxLaunch;
+
+/* Begins one, to be called before the policy is read. @new_network: whether the policy will most likely want a network of its own; the
+ * command keeps the descriptors @keep_fds, which must outlive the launch. That namespaces cannot be made is only told by sbx_run.
+ * Signals that sandbox-run passes on are blocked from here on.
+ * Returns: (transfer full) */
+SbxLaunch *sbx_launch_begin (gboolean new_network, const int *keep_fds, gsize n_keep_fds, GError **error);
+
+/* Lets it go if it has not ended; then the signal mask is again what it was. */
+void sbx_launch_free (SbxLaunch *launch);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbxLaunch, sbx_launch_free)
+
+/* Runs @run in it. On success *status is the exit status that the caller shall see (the command's, 128+N, 124).
  * FALSE: the command never ran; @error says at which step and why (code CONFINE, NOT_FOUND, NOT_EXECUTABLE or SYSTEM). */
-gboolean sbx_run (const SbxRun *run, int *status, GError **error);
+gboolean sbx_run (SbxLaunch *launch, const SbxRun *run, int *status, GError **error);
 
 /* Tries each kernel feature for real, each with a time-out; appends one line a feature to @out ("ok|missing<TAB>feature<TAB>detail or remedy").
  * Returns TRUE when nothing is missing. */

@@ -4,6 +4,8 @@
 noinst_LIBRARIES += libconfine.a
 FLOOR_LIBS += libconfine.a
 libconfine_a_SOURCES = \
+	src/confine/arena.c \
+	src/confine/arena.h \
 	src/confine/connect-caller.c \
 	src/confine/connect-caller.h \
 	src/confine/connect-gate.c \
@@ -32,6 +34,8 @@ libconfine_a_SOURCES = \
 	src/confine/placeholder.c \
 	src/confine/placeholder.h \
 	src/confine/probe-explain.c \
+	src/confine/prepare.c \
+	src/confine/prepare.h \
 	src/confine/probe.c \
 	src/confine/probe.h \
 	src/confine/seccomp.c \

@@ -26,12 +26,6 @@
 #define POLICY_FILE "session/policy.json"
 #define RESOLVE_EXACT (RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_IN_ROOT)
 
-static const SbxMount *
-mount_at (const SbxMountPlan *plan, unsigned int i)
-{
-  return plan->mounts->pdata[i];
-}
-
 static bool
 is_bind (SbxMountKind kind)
 {
@@ -114,36 +108,41 @@ make_text (int base, const char *path, const char *text, mode_t mode)
 }
 
 static int
-make_points (const SbxMountApply *apply, int base, SbxFailure *failure)
+make_fixed (SbxMountApply *apply, SbxFailure *failure)
 {
-  const struct
+  static const struct
   {
     const char *path;
     mode_t mode;
-    const char *text; /* NULL: a directory */
-  } fixed[] = {
-    { "mask-dir", 0000, NULL },          { "empty", 0555, NULL },   { "session", 0555, NULL },
-    { "session/protected", 0555, NULL }, { "mask-file", 0000, "" }, { "session/id", 0444, apply->id },
-  };
+  } directories[] = { { "mask-dir", 0000 }, { "empty", 0555 }, { "session", 0555 }, { "session/protected", 0555 } };
 
-  for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
-    if ((fixed[i].text == NULL ? mkdirat (base, fixed[i].path, fixed[i].mode)
-                               : make_text (base, fixed[i].path, fixed[i].text, fixed[i].mode))
-        < 0)
-      return sbx_fail (failure, SBX_STEP_FILE, errno, fixed[i].path);
-  if (symlinkat (SBX_SESSION_DIR "/protected/by-policy", base, "absent") < 0)
+  for (size_t i = 0; i < sizeof directories / sizeof directories[0]; i++)
+    if (mkdirat (apply->base, directories[i].path, directories[i].mode) < 0)
+      return sbx_fail (failure, SBX_STEP_FILE, errno, directories[i].path);
+  if (mknodat (apply->base, "mask-file", S_IFREG, 0) < 0)
+    return sbx_fail (failure, SBX_STEP_FILE, errno, "mask-file");
+  if (symlinkat (SBX_SESSION_DIR "/protected/by-policy", apply->base, "absent") < 0)
     return sbx_fail (failure, SBX_STEP_FILE, errno, "absent");
-  for (unsigned int i = 0; i < apply->plan->points->len; i++)
+  apply->policy = openat (apply->base, POLICY_FILE, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
+  return apply->policy < 0 ? sbx_fail (failure, SBX_STEP_FILE, errno, POLICY_FILE) : 0;
+}
+
+static int
+make_points (const SbxMountApply *apply, SbxFailure *failure)
+{
+  if (make_text (apply->base, "session/id", apply->work->id, 0444) < 0)
+    return sbx_fail (failure, SBX_STEP_FILE, errno, "session/id");
+  for (size_t i = 0; i < apply->work->n_points; i++)
     {
-      const SbxPoint *point = apply->plan->points->pdata[i];
+      const SbxPoint *point = &apply->work->points[i];
       int result;
 
       if (point->link != NULL)
-        result = symlinkat (point->link, base, point->path);
+        result = symlinkat (point->link, apply->base, point->path);
       else if (point->is_dir)
-        result = mkdirat (base, point->path, point->mode);
+        result = mkdirat (apply->base, point->path, point->mode);
       else
-        result = mknodat (base, point->path, S_IFREG | point->mode, 0);
+        result = mknodat (apply->base, point->path, S_IFREG | point->mode, 0);
       if (result < 0)
         return sbx_fail (failure, SBX_STEP_FILE, errno, point->path);
     }
@@ -168,44 +167,62 @@ make_fixed_places (const SbxMountApply *apply, int base, SbxFailure *failure)
   };
   char path[64];
 
-  snprintf (path, sizeof path, "%s%s", apply->run_store, strrchr (SBX_SESSION_DIR, '/'));
+  snprintf (path, sizeof path, "%s%s", apply->work->run_store, strrchr (SBX_SESSION_DIR, '/'));
   if (mkdirat (base, path, 0755) < 0)
     return sbx_fail (failure, SBX_STEP_FILE, errno, path);
-  if (apply->dev_store == NULL)
+  if (apply->work->dev_store == NULL)
     return 0;
   for (size_t i = 0; i < sizeof dev / sizeof dev[0]; i++)
     {
-      snprintf (path, sizeof path, "%s/%s", apply->dev_store, dev[i].name);
+      snprintf (path, sizeof path, "%s/%s", apply->work->dev_store, dev[i].name);
       if ((dev[i].target == NULL ? mkdirat (base, path, 0755) : symlinkat (dev[i].target, base, path)) < 0)
         return sbx_fail (failure, SBX_STEP_FILE, errno, path);
     }
-  snprintf (path, sizeof path, "%s/console", apply->dev_store);
-  if (apply->terminal != NULL && mknodat (base, path, S_IFREG | 0444, 0) < 0)
+  snprintf (path, sizeof path, "%s/console", apply->work->dev_store);
+  if (apply->work->terminal != NULL && mknodat (base, path, S_IFREG | 0444, 0) < 0)
     return sbx_fail (failure, SBX_STEP_FILE, errno, path);
   return 0;
 }
 
+/* A new file system, not attached anywhere yet: its mount, or -1 with errno. */
 static int
-make_tmpfs (SbxMountApply *apply, SbxFailure *failure)
+make_filesystem (const char *type, unsigned int attr, const char *const options[][2])
 {
-  int fs = sbx_sys_fsopen ("tmpfs");
-  int base;
+  int fs = sbx_sys_fsopen (type);
+  int tree = -1;
+  int saved;
 
-  if (fs < 0 || sbx_sys_fsconfig (fs, FSCONFIG_SET_STRING, "mode", "0755", 0) < 0
-      || sbx_sys_fsconfig (fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
-    return sbx_fail (failure, SBX_STEP_TMPFS, errno, NULL);
-  base = sbx_sys_fsmount (fs, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
-  if (base < 0)
-    return sbx_fail (failure, SBX_STEP_TMPFS, errno, NULL);
+  if (fs < 0)
+    return -1;
+  for (size_t i = 0; options != NULL && options[i][0] != NULL; i++)
+    if (sbx_sys_fsconfig (fs, FSCONFIG_SET_STRING, options[i][0], options[i][1], 0) < 0)
+      return -1;
+  if (sbx_sys_fsconfig (fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
+    tree = sbx_sys_fsmount (fs, attr);
+  saved = errno;
   close (fs);
-  if (make_points (apply, base, failure) < 0)
-    return -1;
-  apply->policy = openat (base, POLICY_FILE, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
-  if (apply->policy < 0)
-    return sbx_fail (failure, SBX_STEP_FILE, errno, POLICY_FILE);
-  if (make_fixed_places (apply, base, failure) < 0)
-    return -1;
-  return base;
+  errno = saved;
+  return tree;
+}
+
+int
+sbx_mount_begin (SbxMountApply *apply, SbxFailure *failure)
+{
+  static const char *const tmpfs[][2] = { { "mode", "0755" }, { NULL, NULL } };
+  static const char *const devpts[][2] = { { "ptmxmode", "0666" }, { "mode", "0600" }, { NULL, NULL } };
+
+  if (chdir ("/") < 0)
+    return sbx_fail (failure, SBX_STEP_OPEN, errno, "/");
+  apply->base = make_filesystem ("tmpfs", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, tmpfs);
+  if (apply->base < 0)
+    return sbx_fail (failure, SBX_STEP_TMPFS, errno, NULL);
+  apply->proc = make_filesystem ("proc", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC, NULL);
+  if (apply->proc < 0)
+    return sbx_fail (failure, SBX_STEP_PROC, errno, "/proc");
+  apply->devpts = make_filesystem ("devpts", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, devpts);
+  if (apply->devpts < 0)
+    return sbx_fail (failure, SBX_STEP_DEVPTS, errno, "/dev/pts");
+  return make_fixed (apply, failure);
 }
 
 /* -- cloning what will be bound ------------------------------------------------------------------------------ */
@@ -213,7 +230,7 @@ make_tmpfs (SbxMountApply *apply, SbxFailure *failure)
 static int
 clone_one (SbxMountApply *apply, unsigned int i, SbxFailure *failure)
 {
-  const SbxMount *mount = mount_at (apply->plan, i);
+  const SbxMount *mount = &apply->work->mounts[i];
   struct stat st;
   int fd = open_below (AT_FDCWD, mount->path);
   int tree;
@@ -229,23 +246,24 @@ clone_one (SbxMountApply *apply, unsigned int i, SbxFailure *failure)
   if (tree < 0)
     return sbx_fail (failure, SBX_STEP_CLONE_TREE, errno, mount->path);
   close (fd);
-  apply->trees[i] = tree;
+  apply->work->trees[i] = tree;
   return 0;
 }
 
 static int
 clone_all (SbxMountApply *apply, bool writable, SbxFailure *failure)
 {
-  for (unsigned int i = 0; i < apply->plan->mounts->len; i++)
+  for (size_t i = 0; i < apply->work->n_mounts; i++)
     {
-      SbxMountKind kind = mount_at (apply->plan, i)->kind;
+      SbxMountKind kind = apply->work->mounts[i].kind;
 
       if (!is_bind (kind) || stays_writable (kind) != writable)
         continue;
       if (clone_one (apply, i, failure) < 0)
         return -1;
-      if (!writable && apply->plan->root_writable && apply->trees[i] >= 0 && set_read_only (apply->trees[i], true) < 0)
-        return sbx_fail (failure, SBX_STEP_READ_ONLY, errno, mount_at (apply->plan, i)->path);
+      if (!writable && apply->work->root_writable && apply->work->trees[i] >= 0
+          && set_read_only (apply->work->trees[i], true) < 0)
+        return sbx_fail (failure, SBX_STEP_READ_ONLY, errno, apply->work->mounts[i].path);
     }
   return 0;
 }
@@ -255,7 +273,7 @@ clone_all (SbxMountApply *apply, bool writable, SbxFailure *failure)
 static int
 source_of (const SbxMountApply *apply, int base, unsigned int i)
 {
-  const SbxMount *mount = mount_at (apply->plan, i);
+  const SbxMount *mount = &apply->work->mounts[i];
 
   switch (mount->kind)
     {
@@ -273,27 +291,8 @@ source_of (const SbxMountApply *apply, int base, unsigned int i)
     case SBX_MOUNT_PRIVATE:
       return sbx_sys_open_tree (base, mount->store, OPEN_TREE_CLONE);
     default:
-      return apply->trees[i];
+      return apply->work->trees[i];
     }
-}
-
-static int
-attach_new_filesystem (const char *type, const char *path, int root, unsigned int attr, const char *options[][2])
-{
-  int fs = sbx_sys_fsopen (type);
-  int tree;
-
-  if (fs < 0)
-    return -1;
-  for (unsigned int i = 0; options != NULL && options[i][0] != NULL; i++)
-    if (sbx_sys_fsconfig (fs, FSCONFIG_SET_STRING, options[i][0], options[i][1], 0) < 0)
-      return -1;
-  if (sbx_sys_fsconfig (fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0 || (tree = sbx_sys_fsmount (fs, attr)) < 0
-      || attach (tree, root, path) < 0)
-    return -1;
-  close (tree);
-  close (fs);
-  return 0;
 }
 
 /* uid 0 without any capability still passes the kernel's permission check for many files of /proc. */
@@ -328,29 +327,27 @@ guard_proc (const SbxMountApply *apply, SbxFailure *failure)
 static int
 attach_fixed (const SbxMountApply *apply, SbxFailure *failure)
 {
-  const char *devpts[][2] = { { "ptmxmode", "0666" }, { "mode", "0600" }, { NULL, NULL } };
   int session;
 
-  if (attach_new_filesystem ("proc", "/proc", apply->root, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC,
-                             NULL)
-      < 0)
+  if (attach (apply->proc, apply->root, "/proc") < 0)
     return sbx_fail (failure, SBX_STEP_PROC, errno, "/proc");
-  if (apply->dev_store != NULL
-      && attach_new_filesystem ("devpts", "/dev/pts", apply->root, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, devpts) < 0)
+  close (apply->proc);
+  if (apply->work->dev_store != NULL && attach (apply->devpts, apply->root, "/dev/pts") < 0)
     return sbx_fail (failure, SBX_STEP_DEVPTS, errno, "/dev/pts");
+  close (apply->devpts);
   session = sbx_sys_open_tree (apply->masks, "session", OPEN_TREE_CLONE);
   if (session < 0 || attach (session, apply->root, SBX_SESSION_DIR) < 0)
     return sbx_fail (failure, SBX_STEP_MOUNT, errno, SBX_SESSION_DIR);
   close (session);
-  return apply->guard_proc ? guard_proc (apply, failure) : 0;
+  return apply->work->guard_proc ? guard_proc (apply, failure) : 0;
 }
 
 static int
 attach_all (SbxMountApply *apply, int base, SbxFailure *failure)
 {
-  for (unsigned int i = 0; i < apply->plan->mounts->len; i++)
+  for (size_t i = 0; i < apply->work->n_mounts; i++)
     {
-      const SbxMount *mount = mount_at (apply->plan, i);
+      const SbxMount *mount = &apply->work->mounts[i];
       int tree = source_of (apply, base, i);
 
       if (tree < 0 && mount->kind == SBX_MOUNT_PIN_FILE)
@@ -368,8 +365,8 @@ attach_all (SbxMountApply *apply, int base, SbxFailure *failure)
 static int
 clone_terminal (const SbxMountApply *apply)
 {
-  return apply->terminal != NULL && apply->dev_store != NULL
-             ? sbx_sys_open_tree (AT_FDCWD, apply->terminal, OPEN_TREE_CLONE)
+  return apply->work->terminal != NULL && apply->work->dev_store != NULL
+             ? sbx_sys_open_tree (AT_FDCWD, apply->work->terminal, OPEN_TREE_CLONE)
              : -1;
 }
 
@@ -384,7 +381,7 @@ place_tmpfs (SbxMountApply *apply, int base, SbxFailure *failure)
   apply->masks = sbx_sys_open_tree (base, "", AT_EMPTY_PATH | OPEN_TREE_CLONE);
   if (apply->masks < 0 || set_read_only (apply->masks, false) < 0 || attach (apply->masks, AT_FDCWD, "/run") < 0)
     return sbx_fail (failure, SBX_STEP_MOUNT, errno, "/run");
-  if (!apply->plan->root_skeleton)
+  if (!apply->work->root_skeleton)
     {
       apply->root = open ("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
       return apply->root < 0 ? sbx_fail (failure, SBX_STEP_OPEN, errno, "/") : 0;
@@ -401,7 +398,7 @@ place_tmpfs (SbxMountApply *apply, int base, SbxFailure *failure)
 static int
 enter_root (const SbxMountApply *apply, SbxFailure *failure)
 {
-  if (apply->plan->root_skeleton
+  if (apply->work->root_skeleton
       && (fchdir (apply->root) < 0 || syscall (SYS_pivot_root, ".", ".") < 0 || umount2 (".", MNT_DETACH) < 0))
     return sbx_fail (failure, SBX_STEP_ROOT, errno, "/");
   return chdir ("/") < 0 ? sbx_fail (failure, SBX_STEP_ROOT, errno, "/") : 0;
@@ -410,29 +407,28 @@ enter_root (const SbxMountApply *apply, SbxFailure *failure)
 int
 sbx_mount_apply (SbxMountApply *apply, SbxFailure *failure)
 {
-  const struct mount_attr attr = { .attr_set = apply->plan->root_writable ? 0 : MOUNT_ATTR_RDONLY,
+  const struct mount_attr attr = { .attr_set = apply->work->root_writable ? 0 : MOUNT_ATTR_RDONLY,
                                    .propagation = MS_PRIVATE };
-  int base, terminal;
+  int terminal;
 
-  for (unsigned int i = 0; i < apply->plan->mounts->len; i++)
-    apply->trees[i] = -1;
-  if (chdir ("/") < 0)
-    return sbx_fail (failure, SBX_STEP_OPEN, errno, "/");
-  if ((base = make_tmpfs (apply, failure)) < 0 || clone_all (apply, true, failure) < 0)
+  for (size_t i = 0; i < apply->work->n_mounts; i++)
+    apply->work->trees[i] = -1;
+  if (make_points (apply, failure) < 0 || make_fixed_places (apply, apply->base, failure) < 0
+      || clone_all (apply, true, failure) < 0)
     return -1;
   if (sbx_sys_mount_setattr (AT_FDCWD, "/", AT_RECURSIVE, &attr) < 0)
     return sbx_fail (failure, SBX_STEP_READ_ONLY, errno, "/");
   terminal = clone_terminal (apply);
   if (apply->wait (apply->wait_data) < 0)
     return sbx_fail (failure, SBX_STEP_FILE, ECANCELED, NULL);
-  if (clone_all (apply, false, failure) < 0 || place_tmpfs (apply, base, failure) < 0
-      || attach_all (apply, base, failure) < 0 || attach_fixed (apply, failure) < 0)
+  if (clone_all (apply, false, failure) < 0 || place_tmpfs (apply, apply->base, failure) < 0
+      || attach_all (apply, apply->base, failure) < 0 || attach_fixed (apply, failure) < 0)
     return -1;
   if (terminal >= 0 && attach (terminal, apply->root, "/dev/console") < 0)
-    return sbx_fail (failure, SBX_STEP_MOUNT, errno, apply->terminal);
+    return sbx_fail (failure, SBX_STEP_MOUNT, errno, apply->work->terminal);
   if (terminal >= 0)
     close (terminal);
-  close (base);
+  close (apply->base);
   return enter_root (apply, failure);
 }
 
@@ -547,9 +543,9 @@ cover_path (const SbxMountApply *apply, const char *path, SbxMountKind kind)
 int
 sbx_mount_again (const SbxMountApply *apply, SbxFailure *failure)
 {
-  for (unsigned int i = 0; i < apply->plan->mounts->len; i++)
+  for (size_t i = 0; i < apply->work->n_mounts; i++)
     {
-      const SbxMount *mount = mount_at (apply->plan, i);
+      const SbxMount *mount = &apply->work->mounts[i];
       SbxMountKind kind = mount->kind;
 
       if (kind == SBX_MOUNT_ABSENT)
@@ -557,9 +553,9 @@ sbx_mount_again (const SbxMountApply *apply, SbxFailure *failure)
       if (mount->watched && cover_path (apply, mount->path, kind) < 0)
         return sbx_fail (failure, SBX_STEP_MOUNT, errno, mount->path);
     }
-  for (unsigned int i = 0; i < apply->plan->absents->len; i++)
+  for (size_t i = 0; i < apply->work->n_absents; i++)
     {
-      const SbxAbsent *absent = apply->plan->absents->pdata[i];
+      const SbxAbsent *absent = &apply->work->absents[i];
 
       if (!absent->in_writable
           && cover_path (apply, absent->path, absent->mask ? SBX_MOUNT_MASK_FILE : SBX_MOUNT_BIND_RO) < 0)

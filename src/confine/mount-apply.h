@@ -7,23 +7,41 @@
 #include "confine/failure.h"
 #include "confine/mount-plan.h"
 
+/* What there is to do: the mount plan without its lists of GLib's. */
 typedef struct
 {
-  const SbxMountPlan *plan;
+  const SbxMount *mounts;
+  size_t n_mounts;
+  const SbxAbsent *absents;
+  size_t n_absents;
+  const SbxPoint *points;
+  size_t n_points;
+  bool root_skeleton;
+  bool root_writable;
   const char *id;        /* SBX_SESSION_DIR/id */
   const char *terminal;  /* the caller's terminal, bound to /dev/console; NULL: none */
-  const char *run_store; /* store of /run and of /dev: looked up before the clone, where hashing is allowed */
-  const char *dev_store;
-  bool guard_proc; /* the caller is uid 0, which the kernel lets write below /proc/sys without any capability */
+  const char *run_store; /* store of /run and of /dev */
+  const char *dev_store; /* NULL: the host's /dev is seen */
+  bool guard_proc;       /* the caller is uid 0, which the kernel lets write below /proc/sys without any capability */
+  int *trees;            /* room for one descriptor a mount */
+} SbxMountWork;
+
+typedef struct
+{
+  const SbxMountWork *work; /* from sbx_mount_apply on */
+  int base;                 /* filled in by sbx_mount_begin: the sandbox's tmpfs, writable, ... */
+  int proc, devpts;         /* ... and the fresh /proc and /dev/pts, not attached yet */
+  int policy;               /* SBX_SESSION_DIR/policy.json, still empty */
+  int root;                 /* filled in by sbx_mount_apply: descriptor of the sandbox's root */
+  int masks;                /* the tmpfs read-only, kept for sbx_mount_again */
   int (*wait) (void *data); /* called before what exists only with the placeholders is touched; -1: give up */
   void *wait_data;
-  int *trees; /* room for one descriptor a mount */
-  int root;   /* filled in: descriptor of the sandbox's root */
-  int policy; /* filled in: SBX_SESSION_DIR/policy.json, still empty */
-  int masks;  /* filled in: the same read-only, kept for sbx_mount_again */
 } SbxMountApply;
+/* What is the same for every policy, done while it is still being read. 0, or -1 with @failure. The caller has all capabilities in its
+ * new namespaces, and umask 0. */
+int sbx_mount_begin (SbxMountApply *apply, SbxFailure *failure);
 
-/* Everything; 0, or -1 with @failure. The caller has all capabilities in its new user and mount namespace, umask 0. */
+/* Everything else, from apply->work. */
 int sbx_mount_apply (SbxMountApply *apply, SbxFailure *failure);
 
 /* Copies what is in @source to SBX_SESSION_DIR/policy.json, and closes it for writing. */

@@ -163,9 +163,11 @@ hear (State *state, int *status, GError **error)
       stop_too (message.value);
       return FALSE;
     case SBX_SAY_ENDED:
+      state->supervisor->ended = TRUE;
       *status = exit_status (state, message.value);
       return TRUE;
     case SBX_SAY_FAILED:
+      state->supervisor->ended = TRUE;
       sbx_failure_to_error (&message.failure, error);
       return TRUE;
     default:

@@ -14,6 +14,7 @@ typedef struct
   int signals;          /* signalfd of all signals that are passed on */
   pid_t init;           /* child, as seen outside */
   gboolean own_session; /* --new-session: the terminal's signals do not reach the command by themselves */
+  gboolean ended;       /* set by sbx_supervise: everything inside is gone, init is going */
   guint timeout;        /* seconds; 0: none */
   SbxWatch *watch;
   SbxTerminal *terminal;

@@ -17,7 +17,6 @@
 
 struct _SbxWatch
 {
-  const SbxMountPlan *plan;
   GPtrArray *paths;  /* const char*, sorted */
   GHashTable *names; /* last components that matter */
   int fd;
@@ -61,11 +60,10 @@ compare_paths (gconstpointer a, gconstpointer b)
 }
 
 SbxWatch *
-sbx_watch_new (const SbxMountPlan *plan)
+sbx_watch_new (void)
 {
   SbxWatch *watch = g_new0 (SbxWatch, 1);
 
-  watch->plan = plan;
   watch->paths = g_ptr_array_new ();
   watch->names = g_hash_table_new (g_str_hash, g_str_equal);
   watch->fd = inotify_init1 (IN_CLOEXEC | IN_NONBLOCK);
@@ -73,10 +71,8 @@ sbx_watch_new (const SbxMountPlan *plan)
 }
 
 void
-sbx_watch_begin (SbxWatch *watch)
+sbx_watch_begin (SbxWatch *watch, const SbxMountPlan *plan)
 {
-  const SbxMountPlan *plan = watch->plan;
-
   for (guint i = 0; i < plan->mounts->len; i++)
     {
       const SbxMount *mount = g_ptr_array_index (plan->mounts, i);

@@ -11,12 +11,12 @@ G_BEGIN_DECLS
 typedef struct _SbxWatch SbxWatch;
 
 /* Opens the descriptor only; to be called before the clone, so that init holds it too. The last one to close it waits for a grace
- * period of the kernel, ten milliseconds and more: that shall be init, for whose exit nobody waits. @plan must outlive it.
+ * period of the kernel, ten milliseconds and more: that shall be init, for whose exit nobody waits.
  * Returns: (transfer full) */
-SbxWatch *sbx_watch_new (const SbxMountPlan *plan);
+SbxWatch *sbx_watch_new (void);
 
-/* Notes what is there now and begins to watch. */
-void sbx_watch_begin (SbxWatch *watch);
+/* Begins to watch for what @plan covers; @plan must outlive @watch. */
+void sbx_watch_begin (SbxWatch *watch, const SbxMountPlan *plan);
 void sbx_watch_free (SbxWatch *watch);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbxWatch, sbx_watch_free)
 

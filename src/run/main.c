@@ -34,6 +34,7 @@ typedef struct
   char *const *command;
   gboolean inside; /* a sandbox of ours is around this process already */
   char outer_id[SBX_SESSION_ID_LENGTH + 1];
+  SbxLaunch *launch; /* begun before it is known whether it is needed; NULL where it cannot be */
 } Front;
 
 static gboolean
@@ -169,7 +170,7 @@ dry_run (const Front *front, const SbxDryRunFacts *facts)
 
 /* The command as it is: nothing is wrapped. */
 static gboolean
-run_direct (const Front *front, const SbxPolicy *policy, const SbxContext *context, int *status, GError **error)
+run_direct (Front *front, const SbxPolicy *policy, const SbxContext *context, int *status, GError **error)
 {
   SbxDirect direct = { .argv = front->command,
                        .chdir = front->options.context.cwd,
@@ -182,6 +183,7 @@ run_direct (const Front *front, const SbxPolicy *policy, const SbxContext *conte
       *status = dry_run (front, &facts);
       return TRUE;
     }
+  g_clear_pointer (&front->launch, sbx_launch_free);
   if (context->cwd == NULL)
     {
       g_set_error (error, SBX_ERROR, SBX_ERROR_CONFINE, _("the current directory cannot be found out"));
@@ -207,7 +209,7 @@ say_without_effect (const Front *front)
 
 /* Inside a sandbox already: process.nested decides. */
 static gboolean
-run_nested (const Front *front, const SbxPolicy *policy, const SbxContext *context, int *status, GError **error)
+run_nested (Front *front, const SbxPolicy *policy, const SbxContext *context, int *status, GError **error)
 {
   g_autofree char *where = sbx_origin_to_string (sbx_policy_origin (policy, SBX_KEY_NESTED));
 
@@ -233,7 +235,7 @@ run_nested (const Front *front, const SbxPolicy *policy, const SbxContext *conte
 }
 
 static gboolean
-run_confined (const Front *front, const SbxPolicy *policy, const SbxContext *context, int *status, GError **error)
+run_confined (Front *front, const SbxPolicy *policy, const SbxContext *context, int *status, GError **error)
 {
   const SbxOptions *options = &front->options;
   g_autoptr (SbxResolver) resolver = sbx_resolver_new ();
@@ -278,7 +280,7 @@ run_confined (const Front *front, const SbxPolicy *policy, const SbxContext *con
                  .keep_fds = (const int *) options->keep_fds->data,
                  .n_keep_fds = options->keep_fds->len,
                  .timeout = options->timeout };
-  return sbx_run (&run, status, error);
+  return sbx_run (front->launch, &run, status, error);
 }
 
 /* Makes the state directory, so that the rules know of it, and removes what killed runs left, so that they do not. Inside a
@@ -293,6 +295,20 @@ tidy_up (const Front *front, const SbxContext *context, GError **error)
   return sbx_placeholders_recover (context->state_dir, error);
 }
 
+/* The kernel makes the namespaces while the policy is read: see launch.c. */
+static gboolean
+begin_launch (Front *front, GError **error)
+{
+  const SbxOptions *options = &front->options;
+  const SbxValue *network = &options->layer->values[SBX_KEY_NET_MODE];
+
+  if (front->inside || options->dry_run != SBX_DRY_RUN_NO)
+    return TRUE;
+  front->launch = sbx_launch_begin (!network->is_set || network->number != SBX_NET_ALLOW,
+                                    (const int *) options->keep_fds->data, options->keep_fds->len, error);
+  return front->launch != NULL;
+}
+
 static gboolean
 run_command (Front *front, int *status, GError **error)
 {
@@ -302,6 +318,8 @@ run_command (Front *front, int *status, GError **error)
 
   choose_command (front);
   front->inside = sbx_session_inside (front->outer_id, &forged);
+  if (!begin_launch (front, error))
+    return FALSE;
   context = sbx_context_new (&front->options.context, error);
   if (context == NULL || !tidy_up (front, context, error))
     return FALSE;
@@ -363,6 +381,7 @@ main (int argc, char **argv)
       sbx_log_error (error);
       status = error_status (error);
     }
+  sbx_launch_free (front.launch);
   sbx_options_clear (&front.options);
   return status;
 }
