@@ -196,6 +196,9 @@ begin (SbxInit *init, SbxFailure *failure)
       files.rlim_cur = files.rlim_max;
       setrlimit (RLIMIT_NOFILE, &files);
     }
+  if (unshare (CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP | (init->new_network ? CLONE_NEWNET : 0))
+      < 0)
+    return sbx_fail (failure, SBX_STEP_USERNS, errno, NULL);
   if (seal_descriptors (init, failure) < 0 || map_ids (init, failure) < 0
       || (init->new_network && raise_loopback (failure) < 0))
     return -1;
@@ -354,6 +357,8 @@ static void __attribute__ ((noreturn)) end_with (const SbxInit *init, SbxSay wha
   kill (-1, SIGKILL);
   while (waitpid (-1, NULL, 0) > 0 || errno == EINTR)
     ;
+  if (what == SBX_SAY_ENDED)
+    sbx_mount_release (&init->mounts);
   if (!say (init, what, value, failure))
     _exit (0);
   /* The supervisor leaves first: see watch.h. */

@@ -70,11 +70,8 @@ block_signals (sigset_t *before, bool *ignores_sigchld)
 static pid_t
 clone_init (SbxInit *init, int supervisor_end)
 {
-  struct clone_args args = {
-    .flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP
-             | (init->new_network ? CLONE_NEWNET : 0),
-    .exit_signal = SIGCHLD,
-  };
+  /* The other namespaces init makes itself: that time is then its own. */
+  struct clone_args args = { .flags = CLONE_NEWUSER | CLONE_NEWPID, .exit_signal = SIGCHLD };
   pid_t pid = sbx_sys_clone3 (&args);
 
   if (pid == 0)

@@ -33,9 +33,9 @@ libconfine_a_SOURCES = \
 	src/confine/mount-plan.h \
 	src/confine/placeholder.c \
 	src/confine/placeholder.h \
-	src/confine/probe-explain.c \
 	src/confine/prepare.c \
 	src/confine/prepare.h \
+	src/confine/probe-explain.c \
 	src/confine/probe.c \
 	src/confine/probe.h \
 	src/confine/seccomp.c \

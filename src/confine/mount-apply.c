@@ -563,3 +563,21 @@ sbx_mount_again (const SbxMountApply *apply, SbxFailure *failure)
     }
   return 0;
 }
+
+void
+sbx_mount_release (const SbxMountApply *apply)
+{
+  const char *released = NULL;
+
+  for (size_t i = 0; i < apply->work->n_mounts; i++)
+    {
+      const SbxMount *mount = &apply->work->mounts[i];
+      size_t length = released != NULL ? strlen (released) : 0;
+
+      if (mount->kind != SBX_MOUNT_BIND_RW
+          || (released != NULL && strncmp (mount->path, released, length) == 0 && mount->path[length] == '/'))
+        continue;
+      if (umount2 (mount->path, MNT_DETACH | UMOUNT_NOFOLLOW) == 0)
+        released = mount->path;
+    }
+}

@@ -47,6 +47,10 @@ int sbx_mount_apply (SbxMountApply *apply, SbxFailure *failure);
 /* Copies what is in @source to SBX_SESSION_DIR/policy.json, and closes it for writing. */
 int sbx_mount_add_policy (const SbxMountApply *apply, int source, SbxFailure *failure);
 
+/* When nothing is left inside: takes the writable roots away, with all that covers names below them, in one go each. The supervisor can
+ * then remove its placeholders without the kernel tearing down mount after mount. What fails here is only slower. */
+void sbx_mount_release (const SbxMountApply *apply);
+
 /* The host may have replaced or made something that the plan covers: covers what is not covered any more. -1 with @failure: a name
  * could not be covered; the caller must end the sandbox. */
 int sbx_mount_again (const SbxMountApply *apply, SbxFailure *failure);
