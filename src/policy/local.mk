@@ -31,6 +31,8 @@ libpolicy_a_SOURCES = \
 	src/policy/merge.c \
 	src/policy/origin.c \
 	src/policy/origin.h \
+	src/policy/path-listing.c \
+	src/policy/path-listing.h \
 	src/policy/path-memory.c \
 	src/policy/path-memory.h \
 	src/policy/path-table.c \

@@ -14,7 +14,10 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "policy/path-listing.h"
+
 #define MAX_REMEMBERED 65536
+#define LISTING_PAYS 8 /* names asked for in one directory */
 #define PROCFS_MAGIC 0x9fa0
 #define PROCFS_ROOT_INO 1
 
@@ -22,6 +25,7 @@ static void
 node_free (SbxPathNode *node)
 {
   g_free (node->text);
+  g_clear_pointer (&node->names, g_hash_table_unref);
   g_free (node);
 }
 
@@ -41,6 +45,7 @@ sbx_resolver_new (void)
   resolver->aliases = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify) alias_free);
   resolver->procfs = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
   resolver->name = g_string_new (NULL);
+  resolver->parent = g_string_new (NULL);
   return resolver;
 }
 
@@ -53,6 +58,7 @@ sbx_resolver_free (SbxResolver *resolver)
   g_hash_table_unref (resolver->aliases);
   g_hash_table_unref (resolver->procfs);
   g_string_free (resolver->name, TRUE);
+  g_string_free (resolver->parent, TRUE);
   g_free (resolver->cwd);
   g_free (resolver);
 }
@@ -196,6 +202,27 @@ sbx_path_is_placeholder (const char *path, const struct stat *st)
   return S_ISSOCK (st->st_mode) && (st->st_mode & 07777) == 0;
 }
 
+/* TRUE if @path is known to be absent without another system call. */
+static gboolean
+is_not_listed (SbxResolver *resolver, const char *path)
+{
+  const char *slash = strrchr (path, '/');
+  if (slash == NULL || slash == path)
+    return FALSE;
+  g_string_truncate (resolver->parent, 0);
+  g_string_append_len (resolver->parent, path, slash - path);
+  SbxPathNode *parent = g_hash_table_lookup (resolver->nodes, resolver->parent->str);
+  if (parent == NULL)
+    return FALSE;
+  if (parent->type == SBX_PATH_MISSING)
+    return parent->errnum == 0;
+  if (parent->type != SBX_PATH_DIR)
+    return FALSE;
+  if (++parent->asked == LISTING_PAYS)
+    parent->names = sbx_path_listing_read (resolver->parent->str);
+  return parent->names != NULL && !g_hash_table_contains (parent->names, slash + 1);
+}
+
 const SbxPathNode *
 sbx_resolver_look (SbxResolver *resolver, const char *path)
 {
@@ -203,6 +230,11 @@ sbx_resolver_look (SbxResolver *resolver, const char *path)
   if (known != NULL)
     return known;
 
+  if (is_not_listed (resolver, path))
+    {
+      resolver->scratch = (SbxPathNode){ .type = SBX_PATH_MISSING };
+      return &resolver->scratch;
+    }
   struct stat st;
   SbxPathNode node = { .type = SBX_PATH_MISSING };
   if (lstat (path, &st) != 0)

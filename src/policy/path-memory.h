@@ -26,7 +26,9 @@ typedef struct
   uid_t owner;
   nlink_t links;
   SbxLinkKind kind;
-  char *text; /* where a link leads */
+  char *text;        /* where a link leads */
+  guint asked;       /* directories: how many names were asked for below it */
+  GHashTable *names; /* and, when they are many, all that there are; see path-listing.h */
 } SbxPathNode;
 
 /* A directory as it was asked for, and where that led. */
@@ -43,6 +45,7 @@ struct _SbxResolver
   GHashTable *procfs;  /* dev_t -> whether it is one */
   SbxPathNode scratch; /* of the object that is not worth remembering */
   GString *name;       /* work space of sbx_path_resolve */
+  GString *parent;     /* and of sbx_resolver_look */
   char *cwd;
 };
 
