@@ -253,6 +253,79 @@ def skeleton_replaced(t):
         t.ok(i.attempt("os.listdir('s')") != "ok", "nor listed")
 
 
+@test("the host removes what is protected or denied: the command cannot make it, and nothing stands in its place afterwards", root=True)
+def removed(t):
+    with t.box('filesystem : { protect = [ "cfg", "hooks", "sub/tool.cfg" ]; deny_read = [ ".env", "d/vault" ]; deny_write = [ "lock" ]; };') as b:
+        for n in ("cfg", "hooks/h", "sub/tool.cfg", ".env", "d/vault/k", "lock"):
+            b.write(n, "original")
+        names = ("cfg", "hooks", "sub/tool.cfg", ".env", "d/vault", "lock")
+        with b.inside() as i:
+            i.value("1")
+            for n in names:
+                with b.user():
+                    (shutil.rmtree if os.path.isdir(b.path(n)) else os.unlink)(b.path(n))
+                time.sleep(1.0)
+                for how in ("opened(%r, os.O_CREAT | os.O_WRONLY)", "os.mkdir(%r)", "os.symlink('x', %r)", "os.rename(fresh('seed'), %r)"):
+                    t.ok(i.attempt(how % n) != "ok", "removed %s: %s" % (n, how.split("(")[0]))
+            i.call("import shutil; shutil.rmtree('seed', True); os.path.isfile('seed') and os.unlink('seed')")
+            t.eq([n for n in names if os.path.isfile(b.path(n)) or os.path.isdir(b.path(n))], [], "what the host sees at the removed names")
+        t.eq(sorted(b.tree()), [b"d", b"sub"], "the tree afterwards")
+
+
+@test("the host puts another kind of thing at a name: a directory for a file, a file for a directory, and back", root=True)
+def other_kinds(t):
+    with running(t, 'filesystem : { deny_read = [ "x" ]; protect = [ "p" ]; };', {"x": SECRET, "p": "original"}) as (b, i):
+        for kind in ("dir", "file", "dir", "file"):
+            for n in ("x", "p"):
+                with b.user():
+                    (shutil.rmtree if os.path.isdir(b.path(n)) else os.unlink)(b.path(n))
+                b.write(n + "/k" if kind == "dir" else n, FRESH)
+            stays_denied(t, i, "x/k" if kind == "dir" else "x", "now a " + kind)
+            t.ok(i.attempt("os.listdir('x')") != "ok", "nor listed")
+            stays_protected(t, i, "p/k" if kind == "dir" else "p", "now a " + kind)
+            if kind == "dir":
+                stays_protected(t, i, "p/new", "a new name in it", "os.O_WRONLY | os.O_CREAT")
+
+
+@test("git outside, during a run: checkout, stash and gc go on, and what is denied stays so in each state", root=True)
+def git_outside(t):
+    import sbxtest
+    git = sbxtest.tool("git")
+    with t.box('filesystem : { deny_read = [ "creds.txt" ]; protect = [ ".git/hooks", ".git/config", "build.cfg" ]; };') as b:
+        b.write(b.home + "/.gitconfig", "[user]\n\tname = n\n\temail = e@x\n")
+
+        def run(*args):
+            r = b.call([git, *args])
+            t.exit(r, 0, "git " + " ".join(args))
+        run("init", "-q", ".")
+        b.write("creds.txt", SECRET)
+        b.write("build.cfg", "one")
+        run("add", "-A")
+        run("commit", "-qm", "one")
+        run("checkout", "-qb", "other")
+        b.write("creds.txt", FRESH)
+        b.write("build.cfg", "two")
+        run("commit", "-qam", "two")
+        with b.inside() as i:
+            for branch in ("master", "other", "master", "other"):
+                if b.call([git, "rev-parse", "-q", "--verify", branch]).code:
+                    branch = "main"
+                run("checkout", "-q", branch)
+                stays_denied(t, i, "creds.txt", "after checkout")
+                stays_protected(t, i, "build.cfg", "after checkout")
+            run("rm", "-q", "creds.txt", "build.cfg")
+            run("commit", "-qm", "three")
+            run("checkout", "-q", "HEAD~1")
+            stays_denied(t, i, "creds.txt", "removed and checked out again")
+            stays_protected(t, i, "build.cfg", "removed and checked out again")
+            run("gc", "-q")
+            t.ok(i.attempt("opened('.git/config', os.O_WRONLY)") != "ok", "the repository's configuration")
+            r = b.call([git, "status", "--porcelain"])
+            t.eq(r.out, "", "git status outside")
+        r = b.call([git, "status", "--porcelain"])
+        t.eq(r.out, "", "and afterwards")
+
+
 @test("neighbours come and go without harm: the command goes on as before")
 def neighbours(t):
     with running(t, 'filesystem : { deny_read = [ "HOME/.token", "key" ]; protect = [ "cfg" ]; };', {"key": SECRET, "cfg": "x", "free": "1"}) as (b, i):
