@@ -148,26 +148,50 @@ await_placeholders (void *init)
   return await (init, SBX_SAY_PLACED);
 }
 
-/* A directory that the caller handed in belongs to the host's mounts, and with ".." leads anywhere in them. The same directory of
- * the sandbox's own takes its place. */
+/* What the caller handed in belongs to the host's mounts: from a directory ".." leads anywhere in them, and a file that is read-only
+ * inside could be opened anew for writing through /proc, or have its mode changed. The same object of the sandbox's own mounts takes its
+ * place. */
 static int
-reopen_directories (const SbxInit *init, SbxFailure *failure)
+reopen (const SbxInit *init, SbxInherited *inherited, SbxFailure *failure)
 {
-  for (size_t i = 0; i < init->plan->n_directories; i++)
-    {
-      const SbxInherited *directory = &init->plan->directories[i];
-      int fd = open (directory->path, directory->flags | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-      struct stat st;
+  int fd =
+      open (inherited->path, inherited->flags | O_NOFOLLOW | O_CLOEXEC | (inherited->is_dir ? O_DIRECTORY : O_NOCTTY));
+  struct stat st;
 
-      if (fd < 0)
-        return sbx_fail (failure, SBX_STEP_REOPEN, errno, directory->path);
-      if (fstat (fd, &st) < 0 || st.st_dev != directory->dev || st.st_ino != directory->ino)
-        return sbx_fail (failure, SBX_STEP_REOPEN, ENOENT, directory->path);
-      if (dup3 (fd, directory->fd, 0) < 0)
-        return sbx_fail (failure, SBX_STEP_REOPEN, errno, directory->path);
-      close (fd);
-    }
+  if (fd < 0 && errno == EACCES && inherited->of_other && !inherited->is_dir)
+    return 0;
+  if (fd < 0)
+    return sbx_fail (failure, SBX_STEP_REOPEN, errno, inherited->path);
+  if (fstat (fd, &st) < 0 || st.st_dev != inherited->dev || st.st_ino != inherited->ino)
+    return sbx_fail (failure, SBX_STEP_REOPEN, ENOENT, inherited->path);
+  if (inherited->offset >= 0 && lseek (fd, inherited->offset, SEEK_SET) < 0)
+    return sbx_fail (failure, SBX_STEP_REOPEN, errno, inherited->path);
+  if (dup3 (fd, inherited->fd, 0) < 0)
+    return sbx_fail (failure, SBX_STEP_REOPEN, errno, inherited->path);
+  inherited->own = fd;
   return 0;
+}
+
+static int
+reopen_inherited (const SbxInit *init, SbxFailure *failure)
+{
+  for (size_t i = 0; i < init->plan->n_inherited; i++)
+    if (reopen (init, &init->plan->inherited[i], failure) < 0)
+      return -1;
+  return 0;
+}
+
+/* The caller's own descriptor goes on where the command stopped. */
+static void
+note_offsets (const SbxInit *init)
+{
+  for (size_t i = 0; i < init->plan->n_inherited; i++)
+    {
+      SbxInherited *inherited = &init->plan->inherited[i];
+
+      if (inherited->offset >= 0 && inherited->own >= 0)
+        inherited->offset = lseek (inherited->own, 0, SEEK_CUR);
+    }
 }
 
 /* Nothing that the caller left open reaches the command but what was asked for. */
@@ -232,7 +256,7 @@ set_up (SbxInit *init, Spawn *spawn)
     return sbx_fail (failure, SBX_STEP_CAPABILITIES, errno, NULL);
   if (prctl (PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
     return sbx_fail (failure, SBX_STEP_CAPABILITIES, errno, NULL);
-  if (reopen_directories (init, failure) < 0)
+  if (reopen_inherited (init, failure) < 0)
     return -1;
   if (await (init, SBX_SAY_POLICY) < 0)
     return sbx_fail (failure, SBX_STEP_FILE, ECANCELED, NULL);
@@ -358,7 +382,10 @@ static void __attribute__ ((noreturn)) end_with (const SbxInit *init, SbxSay wha
   while (waitpid (-1, NULL, 0) > 0 || errno == EINTR)
     ;
   if (what == SBX_SAY_ENDED)
-    sbx_mount_release (&init->mounts);
+    {
+      note_offsets (init);
+      sbx_mount_release (&init->mounts);
+    }
   if (!say (init, what, value, failure))
     _exit (0);
   /* The supervisor leaves first: see watch.h. */

@@ -18,7 +18,7 @@ typedef struct
   struct rlimit limit;
 } SbxLimit;
 
-/* A directory among the descriptors that the command gets. */
+/* A directory, or a file that is open for reading only, among the descriptors that the command gets. */
 typedef struct
 {
   int fd;
@@ -26,6 +26,10 @@ typedef struct
   char *path;
   dev_t dev;
   ino_t ino;
+  bool is_dir;
+  bool of_other; /* somebody else's: where this user may not open it, it is harmless */
+  off_t offset;  /* files: where to read on; at the end, where the command left it; -1: none */
+  int own;       /* init's copy of what it opened; -1 */
 } SbxInherited;
 
 /* What the supervisor lays out in the arena once the policy is known. */
@@ -49,8 +53,8 @@ typedef struct
   bool new_session;
   const SbxLimit *limits;
   size_t n_limits;
-  const SbxInherited *directories;
-  size_t n_directories;
+  SbxInherited *inherited;
+  size_t n_inherited;
 } SbxInitPlan;
 
 /* What init is cloned with. */

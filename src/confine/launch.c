@@ -189,6 +189,33 @@ let_go (const SbxLaunch *launch)
     close (launch->init.keep_fds[i]);
 }
 
+/* Copies of the caller's descriptors whose place in the file the command may have moved. */
+static GArray *
+save_inherited (const SbxInitPlan *plan)
+{
+  GArray *saved = g_array_new (FALSE, FALSE, sizeof (int));
+
+  for (gsize i = 0; i < plan->n_inherited; i++)
+    {
+      int fd = plan->inherited[i].offset >= 0 ? fcntl (plan->inherited[i].fd, F_DUPFD_CLOEXEC, 3) : -1;
+
+      g_array_append_val (saved, fd);
+    }
+  return saved;
+}
+
+static void
+restore_inherited (const SbxInitPlan *plan, GArray *saved)
+{
+  for (guint i = 0; i < saved->len; i++)
+    {
+      sbx_autofd int fd = g_array_index (saved, int, i);
+
+      if (fd >= 0 && plan->inherited[i].own >= 0 && plan->inherited[i].offset >= 0)
+        (void) lseek (fd, plan->inherited[i].offset, SEEK_SET);
+    }
+}
+
 static gboolean
 say (const SbxLaunch *launch, SbxSay what, GError **error)
 {
@@ -230,7 +257,9 @@ gboolean
 sbx_run (SbxLaunch *launch, const SbxRun *run, int *status, GError **error)
 {
   g_autoptr (SbxPlaceholders) placeholders = NULL;
+  g_autoptr (GArray) saved = NULL;
   const SbxInitPlan *plan;
+  gboolean ok;
 
   if (!settle_network (launch, run->policy, error))
     return FALSE;
@@ -243,10 +272,14 @@ sbx_run (SbxLaunch *launch, const SbxRun *run, int *status, GError **error)
   if (plan == NULL)
     return FALSE;
   *(SbxInitPlan *) launch->init.plan = *plan;
+  plan = launch->init.plan;
   if (!say (launch, SBX_SAY_PLAN, error))
     return FALSE;
   launch->supervisor.own_session = plan->new_session;
   launch->supervisor.timeout = run->timeout;
+  saved = save_inherited (plan);
   let_go (launch);
-  return help_init (launch, run, &placeholders, error) && sbx_supervise (&launch->supervisor, status, error);
+  ok = help_init (launch, run, &placeholders, error) && sbx_supervise (&launch->supervisor, status, error);
+  restore_inherited (plan, saved);
+  return ok;
 }

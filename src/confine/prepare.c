@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/program.h"
+#include "base/text.h"
 #include "confine/seccomp.h"
 
 /* What is being put together; the lists are copied to the arena when they are complete. */
@@ -24,7 +25,7 @@ typedef struct
   GArray *rules;         /* SbxLandlockRule */
   GArray *limits;        /* SbxLimit */
   GPtrArray *candidates; /* char* */
-  GArray *directories;   /* SbxInherited */
+  GArray *inherited;     /* SbxInherited */
 } Prepared;
 
 static void
@@ -33,7 +34,7 @@ prepared_clear (Prepared *prepared)
   g_clear_pointer (&prepared->rules, g_array_unref);
   g_clear_pointer (&prepared->limits, g_array_unref);
   g_clear_pointer (&prepared->candidates, g_ptr_array_unref);
-  g_clear_pointer (&prepared->directories, g_array_unref);
+  g_clear_pointer (&prepared->inherited, g_array_unref);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Prepared, prepared_clear)
@@ -64,43 +65,85 @@ is_unix_datagram (int fd)
 }
 
 static gboolean
-add_directory (Prepared *p, int fd, const struct stat *st, GError **error)
+add_inherited (Prepared *p, int fd, const char *path, const struct stat *st, int flags)
+{
+  const SbxInherited inherited = {
+    .fd = fd,
+    .flags = flags & ~(O_CREAT | O_EXCL | O_TRUNC),
+    .path = sbx_arena_text (p->arena, path, &p->full),
+    .dev = st->st_dev,
+    .ino = st->st_ino,
+    .is_dir = S_ISDIR (st->st_mode),
+    .of_other = st->st_uid != getuid (),
+    .offset = S_ISREG (st->st_mode) && !(flags & O_PATH) ? lseek (fd, 0, SEEK_CUR) : -1,
+    .own = -1,
+  };
+
+  g_array_append_val (p->inherited, inherited);
+  return TRUE;
+}
+
+/* Files that the caller opened for writing are his decision, and so is the reading of what the policy lets be written anyway. */
+static gboolean
+prepare_file (Prepared *p, const SbxRun *run, int fd, const char *path, const struct stat *st, int flags,
+              GError **error)
+{
+  g_autofree char *shown = NULL;
+  SbxPathState at;
+
+  if (!(flags & O_PATH) && (flags & O_ACCMODE) != O_RDONLY)
+    return TRUE;
+  sbx_path_table_state (run->table, path, &at);
+  if (st->st_nlink == 0 || at.hidden != NULL)
+    return TRUE;
+  if (at.denied == NULL)
+    return at.frozen == NULL && (at.writable != NULL || run->table->writes_open)
+               ? TRUE
+               : add_inherited (p, fd, path, st, flags);
+  shown = sbx_text_escape (path);
+  g_set_error (error, SBX_ERROR, SBX_ERROR_CONFINE,
+               _("descriptor %d is %s, which the policy denies to read\n"
+                 "what the command shall have of it can be piped in (cat FILE | sandbox-run ...)"),
+                  fd, shown);
+  return FALSE;
+}
+
+static gboolean
+prepare_descriptor (Prepared *p, const SbxRun *run, int fd, GError **error)
 {
   g_autofree char *link = g_strdup_printf ("/proc/self/fd/%d", fd);
-  SbxInherited directory = { .fd = fd, .flags = fcntl (fd, F_GETFL), .dev = st->st_dev, .ino = st->st_ino };
+  g_autofree char *path = NULL;
+  struct stat st;
+  int flags;
 
-  g_autofree char *path = g_file_read_link (link, NULL);
-
-  if (directory.flags < 0 || path == NULL)
+  if (is_unix_datagram (fd))
+    {
+      g_set_error (error, SBX_ERROR, SBX_ERROR_CONFINE,
+                   _("descriptor %d is a unix datagram socket, with which any socket of the host could be reached\n"
+                     "redirect it elsewhere (for instance to /dev/null)"),
+                      fd);
+      return FALSE;
+    }
+  if (fstat (fd, &st) < 0 || !(S_ISDIR (st.st_mode) || S_ISREG (st.st_mode)))
+    return TRUE;
+  flags = fcntl (fd, F_GETFL);
+  path = g_file_read_link (link, NULL);
+  if (flags < 0 || path == NULL)
     return fail (error, _("cannot look at an inherited descriptor"));
-  directory.path = sbx_arena_text (p->arena, path, &p->full);
-  g_array_append_val (p->directories, directory);
-  return TRUE;
+  if (path[0] != '/')
+    return TRUE; /* a memory file */
+  return S_ISDIR (st.st_mode) ? add_inherited (p, fd, path, &st, flags)
+                              : prepare_file (p, run, fd, path, &st, flags, error);
 }
 
 static gboolean
 prepare_descriptors (Prepared *p, const SbxRun *run, GError **error)
 {
-  struct stat st;
-
-  p->directories = g_array_new (FALSE, FALSE, sizeof (SbxInherited));
+  p->inherited = g_array_new (FALSE, FALSE, sizeof (SbxInherited));
   for (gsize i = 0; i < 3 + run->n_keep_fds; i++)
-    {
-      int fd = i < 3 ? (int) i : run->keep_fds[i - 3];
-
-      if (is_unix_datagram (fd))
-        {
-          g_set_error (
-              error, SBX_ERROR, SBX_ERROR_CONFINE,
-              _("descriptor %d is a unix datagram socket, with which any socket of the host could be reached\n"
-                         "redirect it elsewhere (for instance to /dev/null)"),
-                 fd);
-          return FALSE;
-        }
-      if (fstat (fd, &st) == 0 && S_ISDIR (st.st_mode) && !add_directory (p, fd, &st, error))
-        return FALSE;
-    }
-  p->init.directories = pack_array (p, p->directories, &p->init.n_directories);
+    if (!prepare_descriptor (p, run, i < 3 ? (int) i : run->keep_fds[i - 3], error))
+      return FALSE;
+  p->init.inherited = (SbxInherited *) pack_array (p, p->inherited, &p->init.n_inherited);
   return TRUE;
 }
 

@@ -233,6 +233,17 @@ add_terminal (const Builder *builder)
     }
 }
 
+/* A lease on a file that can only be read stops everybody outside who opens it for writing, or at all, for the lease-break time:
+ * fcntl(2), F_SETLEASE. */
+static void
+add_leases (const Builder *builder)
+{
+  struct scmp_arg_cmp set_lease = masked (1, LOW_32, 1024);
+
+  add (builder, SCMP_ACT_ERRNO (EPERM), "fcntl", 1, &set_lease);
+  add (builder, SCMP_ACT_ERRNO (EPERM), "fcntl64", 1, &set_lease);
+}
+
 static scmp_filter_ctx
 build (const Architecture *architecture, bool allow_userns)
 {
@@ -256,6 +267,7 @@ build (const Architecture *architecture, bool allow_userns)
     add (&builder, refusal_with (architecture, refusals[i].errnum), refusals[i].name, 0, NULL);
   add_namespaces (&builder, allow_userns);
   add_terminal (&builder);
+  add_leases (&builder);
   add (&builder, SCMP_ACT_NOTIFY, "connect", 0, NULL);
   return builder.filter;
 }
