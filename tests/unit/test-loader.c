@@ -206,8 +206,8 @@ static const struct
   { "filesystem : { deny_read = [ \"~bob/x\" ]; };", "F:1: ", "only ~ and ~/" },
   { "filesystem : { allow_write = [ \"~bob\" ]; };", "F:1: ", "only ~ and ~/" },
   { "filesystem : { deny_read = [ \"glob:~bob/*\" ]; };", "F:1: ", "only ~ and ~/" },
-  { "filesystem : { deny_read = [ \"a\\nb\" ]; };", "F:1: ", "control character" },
-  { "filesystem : { deny_read = [ \"a\\x7f\" ]; };", "F:1: ", "control character" },
+  { "filesystem : { devices = [ \"a\\nb\" ]; };", "F:1: ", "control character" },
+  { "environment : { drop = [ \"a\\x7f\" ]; };", "F:1: ", "control character" },
   { "filesystem : { deny_read = [ \"glob:\" ]; };", "F:1: ", "no pattern" },
   { "network : { unix_sockets = [ \"glob:/run/*\" ]; };", "F:1: ", "not matched" },
   { "filesystem : { devices = [ \"drj\" ]; };", "F:1: ", "did you mean \"dri\"" },
@@ -392,7 +392,7 @@ START_TEST (options)
     }
   ck_assert (!sbx_layer_set_text (l, SBX_KEY_NET_MODE, "alow", "--network", &error));
   ck_assert_ptr_nonnull (strstr (error->message, "--network: \"alow\""));
-  ck_assert (!sbx_layer_add_entry (l, SBX_KEY_DENY_READ, "a\x1b", 3, NULL));
+  ck_assert (!sbx_layer_add_entry (l, SBX_KEY_ENV_DROP, "a\x1b", 3, NULL));
   ck_assert (sbx_layer_add_entry (l, SBX_KEY_DENY_READ, "b", 3, NULL));
   ck_assert_uint_eq (entry (l, SBX_KEY_DENY_READ, 1)->origin.line, 3);
 }
