@@ -35,6 +35,11 @@ UNIT_TESTS = \
 	tests/unit/test-trust \
 	tests/unit/test-verdict
 
+UNIT_HELPERS = \
+	tests/unit/policy-fixture.h \
+	tests/unit/tree-fixture.h
+
+EXTRA_DIST += $(UNIT_HELPERS)
 if HAVE_CHECK
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)
@@ -50,6 +55,7 @@ tests_unit_test_run_SOURCES = tests/unit/test-run.c \
 # Of the tree itself, its manuals and the policy that it ships.
 SOURCE_TESTS = \
 	tests/source/includes.sh \
+	tests/source/lists.sh \
 	tests/source/manuals.sh \
 	tests/source/potfiles.sh \
 	tests/test-man.sh \
@@ -60,10 +66,32 @@ TESTS += $(SOURCE_TESTS)
 
 # Golden cases of the policy: a directory each.
 POLICY_TESTS = tests/policy/run-cases
+POLICY_CASES = \
+	tests/policy/file-errors \
+	tests/policy/file-policy-option \
+	tests/policy/level-drop-in-order \
+	tests/policy/level-locks \
+	tests/policy/level-owner-and-mode \
+	tests/policy/level-replace-and-mask \
+	tests/policy/level-service \
+	tests/policy/level-user-reopens \
+	tests/policy/path-nesting \
+	tests/policy/path-policy-places \
+	tests/policy/project-cannot-borrow \
+	tests/policy/project-cannot-grant-in-base \
+	tests/policy/project-cannot-grant-in-drop-in \
+	tests/policy/project-cannot-grant-in-other \
+	tests/policy/project-cannot-grant-in-service \
+	tests/policy/project-forbidden-keywords \
+	tests/policy/project-narrows \
+	tests/policy/project-objects \
+	tests/policy/project-trust \
+	tests/policy/shown-text \
+	tests/policy/stack-outcomes
 
 dist_check_SCRIPTS += $(POLICY_TESTS)
 TESTS += $(POLICY_TESTS)
-EXTRA_DIST += tests/policy
+EXTRA_DIST += $(POLICY_CASES)
 
 # The programs from outside, in real namespaces; they share a module and a script that runs inside.
 SYSTEM_TESTS = \
@@ -116,9 +144,3 @@ AM_TESTS_ENVIRONMENT = \
 	PYTHONDONTWRITEBYTECODE=1; export PYTHONDONTWRITEBYTECODE; \
 	LC_ALL=C.UTF-8; export LC_ALL; \
 	unset SANDBOXED SANDBOX_BACKEND XDG_CONFIG_HOME XDG_STATE_HOME;
-
-UNIT_HELPERS = \
-	tests/unit/policy-fixture.h \
-	tests/unit/tree-fixture.h
-
-EXTRA_DIST += $(UNIT_HELPERS)
