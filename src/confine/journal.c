@@ -403,6 +403,12 @@ sbx_journals_add (const SbxJournals *journals, const char *id, const char *const
   return -1;
 }
 
+gboolean
+sbx_journals_append (int fd, const char *path)
+{
+  return lseek (fd, 0, SEEK_END) >= 0 && sbx_fd_write_all (fd, path, strlen (path) + 1);
+}
+
 void
 sbx_journals_remove (const SbxJournals *journals, const char *id)
 {

@@ -55,6 +55,8 @@ GHashTable *sbx_journals_claims (const SbxJournals *journals);
 
 /* While entered: writes the journal of a new run and locks it. Returns its descriptor, which holds the lock; -1 with @error. */
 int sbx_journals_add (const SbxJournals *journals, const char *id, const char *const *paths, GError **error);
+/* While entered: adds @path to the journal @fd that sbx_journals_add returned. FALSE with errno. */
+gboolean sbx_journals_append (int fd, const char *path);
 void sbx_journals_remove (const SbxJournals *journals, const char *id);
 
 /* TRUE if @text is exactly SBX_SESSION_ID_LENGTH lower-case hex digits. */

@@ -239,6 +239,50 @@ help_init (SbxLaunch *launch, const SbxRun *run, SbxPlaceholders **placeholders,
   return TRUE;
 }
 
+typedef struct
+{
+  const SbxRun *run;
+  SbxPlaceholders **placeholders;
+} Look;
+
+/* The first component of @path that does not exist; NULL if all of it does. (transfer full) */
+static char *
+first_missing (const char *path)
+{
+  g_autofree char *at = g_strdup (path);
+  struct stat st;
+
+  if (lstat (at, &st) == 0)
+    return NULL;
+  for (;;)
+    {
+      g_autofree char *above = g_path_get_dirname (at);
+
+      if (lstat (above, &st) == 0)
+        return g_steal_pointer (&at);
+      g_free (at);
+      at = g_steal_pointer (&above);
+    }
+}
+
+/* What was removed outside, and not only to be replaced, shall not be made anew inside. */
+static gboolean
+fill_gaps (gpointer data, GError **error)
+{
+  const Look *look = data;
+  const SbxMountPlan *plan = look->run->plan;
+
+  for (guint i = 0; i < plan->mounts->len; i++)
+    {
+      const SbxMount *mount = g_ptr_array_index (plan->mounts, i);
+      g_autofree char *missing = mount->in_writable ? first_missing (mount->path) : NULL;
+
+      if (missing != NULL && !sbx_placeholders_add (look->placeholders, look->run->context->state_dir, missing, error))
+        return FALSE;
+    }
+  return TRUE;
+}
+
 /* The network was a guess: most policies want one of their own. */
 static gboolean
 settle_network (SbxLaunch *launch, const SbxPolicy *policy, GError **error)
@@ -258,6 +302,7 @@ sbx_run (SbxLaunch *launch, const SbxRun *run, int *status, GError **error)
 {
   g_autoptr (SbxPlaceholders) placeholders = NULL;
   g_autoptr (GArray) saved = NULL;
+  Look look = { .run = run, .placeholders = &placeholders };
   const SbxInitPlan *plan;
   gboolean ok;
 
@@ -277,6 +322,8 @@ sbx_run (SbxLaunch *launch, const SbxRun *run, int *status, GError **error)
     return FALSE;
   launch->supervisor.own_session = plan->new_session;
   launch->supervisor.timeout = run->timeout;
+  launch->supervisor.fill = fill_gaps;
+  launch->supervisor.fill_data = &look;
   saved = save_inherited (plan);
   let_go (launch);
   ok = help_init (launch, run, &placeholders, error) && sbx_supervise (&launch->supervisor, status, error);

@@ -475,11 +475,14 @@ cover (const SbxMountApply *apply, int target, SbxMountKind kind)
     return 0;
   if (fstat (target, &st) < 0)
     return -1;
-  if (is_mask (kind))
+  if (S_ISSOCK (st.st_mode) && (st.st_mode & 07777) == 0)
+    tree = sbx_sys_open_tree (apply->masks, "absent", OPEN_TREE_CLONE | AT_SYMLINK_NOFOLLOW);
+  else if (is_mask (kind))
     tree = sbx_sys_open_tree (apply->masks, S_ISDIR (st.st_mode) ? "mask-dir" : "mask-file", OPEN_TREE_CLONE);
   else
     tree = sbx_sys_open_tree (target, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | AT_RECURSIVE);
-  if (tree < 0 || (!is_mask (kind) && kind != SBX_MOUNT_PIN && set_read_only (tree, true) < 0))
+  if (tree < 0
+      || (!is_mask (kind) && kind != SBX_MOUNT_PIN && !S_ISSOCK (st.st_mode) && set_read_only (tree, true) < 0))
     return -1;
   if (sbx_sys_move_mount (tree, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
     return -1;

@@ -143,6 +143,13 @@ add_mount (Builder *b, SbxMountKind kind, const char *path, const Node *node)
   return mount;
 }
 
+/* Of the mount that was added last: what is around it can be written. */
+static void
+mark_writable (Builder *b)
+{
+  ((SbxMount *) g_ptr_array_index (b->plan->mounts, b->plan->mounts->len - 1))->in_writable = TRUE;
+}
+
 /* Pins every directory between @path and the nearest mount above it. */
 static void
 add_pins (Builder *b, const char *path)
@@ -159,6 +166,7 @@ add_pins (Builder *b, const char *path)
       if (g_hash_table_contains (b->plan->mounted, dir))
         return;
       add_mount (b, SBX_MOUNT_PIN, dir, NULL)->watched = TRUE;
+      mark_writable (b);
     }
 }
 
@@ -288,6 +296,7 @@ plan_masked (Builder *b, const Above *above, guint i)
       mount->store = new_store (b, 0111);
     }
   mount->watched = TRUE;
+  mount->in_writable = above->state == STATE_RW;
   return mount->store;
 }
 
@@ -331,6 +340,7 @@ plan_visible (Builder *b, const Above *above, const Node *node)
                                                : SBX_MOUNT_BIND_RO,
                      node->rule->path, node);
   mount->watched = above->store == NULL && node->state == STATE_RO;
+  mount->in_writable = mount->watched && above->state == STATE_RW;
 }
 
 /* The private /dev makes these itself; the fresh /proc has its own rules in mount-apply.c. */
@@ -373,6 +383,7 @@ plan_node (Builder *b, guint i)
         {
           add_pins (b, path);
           add_mount (b, SBX_MOUNT_PIN_LINK, path, node)->watched = TRUE;
+          mark_writable (b);
         }
       return;
     }

@@ -32,6 +32,7 @@ typedef struct
   ino_t ino;
   gboolean is_dir;
   gboolean optional;       /* PIN_LINK of a placeholder: its absence is no error */
+  gboolean in_writable;    /* the command could make the name if it were removed: launch.c puts a placeholder there */
   gboolean watched;        /* the host may replace the name: watch.c has it mounted again */
   char *store;             /* PRIVATE, SKELETON, EMPTY, DEVICES: directory in the sandbox's tmpfs; else NULL */
   const SbxPathRule *rule; /* behind it; NULL for steps that no rule asked for */

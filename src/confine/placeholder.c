@@ -496,6 +496,44 @@ sbx_placeholders_new (const char *state_dir, const char *const *paths, GError **
   return ok ? g_steal_pointer (&self) : NULL;
 }
 
+static gboolean
+add_entered (SbxPlaceholders *self, const char *path, GError **error)
+{
+  char *kept = g_strdup (path);
+
+  g_ptr_array_add (self->wanted, kept);
+  if (!sbx_journals_append (self->journal, path))
+    return fail_path (error, path, errno);
+  self->links = prepare_model (&self->journals, TRUE, self->model);
+  /* The terminating NULL moves on. */
+  g_ptr_array_set_size (self->paths, (gint) self->paths->len - 1);
+  gboolean ok = make_node (self, kept, error);
+  g_ptr_array_add (self->paths, NULL);
+  return ok;
+}
+
+gboolean
+sbx_placeholders_add (SbxPlaceholders **placeholders, const char *state_dir, const char *path, GError **error)
+{
+  SbxPlaceholders *self = *placeholders;
+  const char *paths[] = { path, NULL };
+
+  if (self == NULL || self->journal < 0)
+    {
+      g_clear_pointer (placeholders, sbx_placeholders_free);
+      *placeholders = sbx_placeholders_new (state_dir, paths, error);
+      return *placeholders != NULL;
+    }
+  for (guint i = 0; i < self->wanted->len; i++)
+    if (strcmp (g_ptr_array_index (self->wanted, i), path) == 0)
+      return TRUE;
+  if (!sbx_journals_enter (&self->journals, self->id, error))
+    return FALSE;
+  gboolean ok = add_entered (self, path, error);
+  sbx_journals_leave (&self->journals);
+  return ok;
+}
+
 const char *const *
 sbx_placeholders_paths (const SbxPlaceholders *placeholders)
 {

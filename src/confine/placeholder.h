@@ -27,6 +27,10 @@ gboolean sbx_placeholders_prepare (const char *state_dir, GError **error);
 /* Only the cleaning of what dead runs left; costs one open when there is nothing. */
 gboolean sbx_placeholders_recover (const char *state_dir, GError **error);
 
+/* Makes one more, for a name that was there at the start and has been removed by somebody outside since. A run that had none before
+ * needs @state_dir for it. */
+gboolean sbx_placeholders_add (SbxPlaceholders **placeholders, const char *state_dir, const char *path, GError **error);
+
 /* (transfer none): NULL-terminated: those of @paths that now are placeholders of this or another live run. */
 const char *const *sbx_placeholders_paths (const SbxPlaceholders *placeholders);
 

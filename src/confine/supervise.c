@@ -24,6 +24,7 @@
 
 #define GRACE_SECONDS 2 /* between TERM and KILL after a time-out */
 #define STATUS_TIMED_OUT 124
+#define FILL_DELAY (G_USEC_PER_SEC / 2)
 
 typedef enum
 {
@@ -37,6 +38,7 @@ typedef struct
   SbxSupervisor *supervisor;
   Phase phase;
   int timer;
+  gint64 fill_at; /* monotonic, microseconds; 0: nothing is to be filled */
 } State;
 
 void
@@ -182,6 +184,41 @@ fail_talk (GError **error)
   return FALSE;
 }
 
+/* Programs outside that save a file by removing and making it must find the name free for that. */
+static gboolean
+look_again (State *state, GError **error)
+{
+  if (state->fill_at == 0)
+    state->fill_at = g_get_monotonic_time () + FILL_DELAY;
+  return sbx_supervisor_say (state->supervisor, SBX_SAY_LOOK_AGAIN, 0) || fail_talk (error);
+}
+
+static gboolean
+fill (State *state, GError **error)
+{
+  const SbxSupervisor *supervisor = state->supervisor;
+
+  if (state->fill_at == 0 || g_get_monotonic_time () < state->fill_at)
+    return TRUE;
+  state->fill_at = 0;
+  if (!supervisor->fill (supervisor->fill_data, error))
+    return FALSE;
+  return sbx_supervisor_say (supervisor, SBX_SAY_LOOK_AGAIN, 0) || fail_talk (error);
+}
+
+/* Milliseconds to wait at most; -1: for ever. */
+static int
+patience (const State *state)
+{
+  int interval = sbx_watch_interval (state->supervisor->watch);
+  gint64 left = (state->fill_at - g_get_monotonic_time ()) / 1000 + 1;
+
+  if (state->fill_at == 0)
+    return interval;
+  left = CLAMP (left, 0, FILL_DELAY / 1000);
+  return interval < 0 ? (int) left : MIN (interval, (int) left);
+}
+
 gboolean
 sbx_supervise (SbxSupervisor *supervisor, int *status, GError **error)
 {
@@ -207,7 +244,7 @@ sbx_supervise (SbxSupervisor *supervisor, int *status, GError **error)
         { .fd = timer, .events = POLLIN },
         { .fd = sbx_watch_fd (supervisor->watch), .events = POLLIN },
       };
-      int n = poll (fds, G_N_ELEMENTS (fds), sbx_watch_interval (supervisor->watch));
+      int n = poll (fds, G_N_ELEMENTS (fds), patience (&state));
 
       if (n < 0 && errno != EINTR)
         {
@@ -219,8 +256,10 @@ sbx_supervise (SbxSupervisor *supervisor, int *status, GError **error)
       if (fds[2].revents & POLLIN)
         time_out (&state);
       if (n == 0 || (fds[3].revents & POLLIN))
-        if (sbx_watch_look (supervisor->watch) && !sbx_supervisor_say (supervisor, SBX_SAY_LOOK_AGAIN, 0))
-          return fail_talk (error);
+        if (sbx_watch_look (supervisor->watch) && !look_again (&state, error))
+          return FALSE;
+      if (!fill (&state, error))
+        return FALSE;
       if (fds[0].revents & (POLLIN | POLLHUP | POLLERR))
         over = hear (&state, status, &failed);
     }

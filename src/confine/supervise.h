@@ -17,6 +17,8 @@ typedef struct
   gboolean ended;       /* set by sbx_supervise: everything inside is gone, init is going */
   guint timeout;        /* seconds; 0: none */
   SbxWatch *watch;
+  gboolean (*fill) (gpointer data, GError **error); /* sees to names that were removed outside and did not come back */
+  gpointer fill_data;
   SbxTerminal *terminal;
 } SbxSupervisor;
 

@@ -142,7 +142,7 @@ def closed_stdio(t):
             def close():
                 for n in closed:
                     os.close(n)
-            p = b.popen(b.argv("sandbox-run", ["--", "/bin/sh", "-c", "ls -l /proc/self/fd > fds; cat secret/k >> leak 2>/dev/null; exit 4"]), stdin=None, preexec_fn=close, stdout=subprocess.DEVNULL if 1 not in closed else None,
+            p = b.popen(b.argv("sandbox-run", ["--", "/bin/sh", "-c", "ls -l /proc/self/fd > fds; cat secret/k >> leak 2>/dev/null; exit 4"]), stdin=subprocess.DEVNULL if 0 not in closed else None, preexec_fn=close, stdout=subprocess.DEVNULL if 1 not in closed else None,
                         stderr=subprocess.DEVNULL if 2 not in closed else None)
             t.eq(p.wait(20), 4, "closed %r" % (closed,))
             got = b.read("fds")
