@@ -18,7 +18,6 @@ and the status 0: automake's TAP driver takes any other for an error.
 import atexit
 import contextlib
 import ctypes
-import errno
 import json
 import os
 import platform
@@ -200,6 +199,10 @@ class Box:
         self.close()
 
     def close(self):
+        # only after a failure is there anything left
+        for pid, _ in self.processes():
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
         _remove(self.base)
 
     @contextlib.contextmanager
@@ -323,6 +326,9 @@ class Box:
             out, err = p.communicate(input, timeout)
         except subprocess.TimeoutExpired:
             p.kill()
+            for pid, _ in self.processes():
+                with contextlib.suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
             try:
                 out, err = p.communicate(timeout=5)
             except subprocess.TimeoutExpired:

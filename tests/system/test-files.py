@@ -7,7 +7,7 @@ import socket
 import stat
 import subprocess
 
-from sbxtest import REFUSED, REFUSED_JOIN, Skip, main, test, tool
+from sbxtest import REFUSED, REFUSED_JOIN, main, test, tool
 
 SECRET = "S3CRET-77"
 

@@ -9,7 +9,7 @@ import subprocess
 import threading
 import time
 
-from sbxtest import LONG, PYTHON, Result, main, program, test
+from sbxtest import LONG, PYTHON, main, program, test
 
 POLICY = """filesystem : { protect = [ ".envrc", "x/y", ".git/hooks" ]; deny_read = [ "secret", "absent-secret" ]; };"""
 

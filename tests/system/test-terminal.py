@@ -15,7 +15,7 @@ import subprocess
 import termios
 import time
 
-from sbxtest import PYTHON, Skip, main, program, test, tool
+from sbxtest import PYTHON, main, program, test, tool
 
 
 class Terminal:
@@ -160,8 +160,7 @@ def resize(t):
                 t.ok(True, "%d x %d" % (rows, columns))
             x.send("\x03")
             x.expect("KeyboardInterrupt")
-            t.eq(x.wait(), 130 if x.p.returncode == 130 else x.p.returncode, "it ended")
-            t.member(x.p.returncode, (130, -2), "by ^C")
+            t.eq(x.wait(), 130, "it ended by ^C")
 
 
 @test("a full-screen editor: start, type, write, quit; the terminal is as before")
@@ -173,7 +172,7 @@ def editor(t):
         t.ok(x.modes() != x.before, "vim made the terminal raw")
         x.send("ihello from vim\x1b")
         time.sleep(0.2)
-        x.send("\x1a" if False else ":w\r")
+        x.send(":w\r")
         x.expect("written")
         x.size(50, 132)
         time.sleep(0.2)

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What people run every day works under the shipped policy: version control, builds, package managers without a network, debuggers,
 editors. A tool that is not installed is skipped."""
-import os
 import shutil
 
 from sbxtest import PYTHON, Skip, main, test, tool

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import tempfile
 
-from sbxtest import PYTHON, Skip, main, test
+from sbxtest import Skip, main, test
 
 SECRET = "S3CRET-77"
 
@@ -26,7 +26,7 @@ def host(t):
         extra = [m for m in rw if m not in (b.ws, "/tmp", "/var/tmp", "/run", "/dev/shm", "/proc") and not m.startswith(("/dev", "/run", b.ws + "/"))]
         t.eq(extra, [], "mounts that are writable")
         r = b.sh("cat /proc/self/mountinfo")
-        t.ok("master:" not in r.out and "shared:" not in r.out or True, "mounts")
+        t.ok("shared:" not in r.out, "no mount is passed on to the outside", r)
 
 
 @test("view = minimal: the platform's directories, the workspace and what is listed; nothing else", root=True)
@@ -152,7 +152,6 @@ def dev(t):
             note("replace", os.rename, fresh("/dev/shm/x"), "/dev/null")
             note("link", os.symlink, "/tmp/x", "/dev/evil"); note("create", opened, "/dev/file", os.O_CREAT | os.O_WRONLY)
             R["still"] = attempt(opened, "/dev/null", os.O_WRONLY)
-            note("mqueue", lambda: None)
             done()
             """)
         t.exit(r, 0, "the run")
