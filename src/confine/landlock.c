@@ -74,18 +74,31 @@ sbx_landlock_abi (void)
   return abi < 0 ? 0 : (int) abi;
 }
 
+/* What the ruleset is to judge. Rights that are granted everywhere are left out: nothing is lost, and each open(2) for reading is spared
+ * the walk up to the root, one to two microseconds. */
+static uint64_t
+judged (const SbxLandlockRule *rules, size_t n_rules, int abi)
+{
+  for (size_t i = 0; i < n_rules; i++)
+    if (rules[i].path != NULL && rules[i].path[0] == '/' && rules[i].path[1] == '\0')
+      return handled_by (abi) & ~ACCESS_READ;
+  return handled_by (abi);
+}
+
 /* @fd: what the rule is about, any descriptor. */
 static int
-add_rule (int ruleset, int fd, const SbxLandlockRule *rule, int abi)
+add_rule (int ruleset, int fd, const SbxLandlockRule *rule, uint64_t handled)
 {
-  uint64_t handled = handled_by (abi);
-  struct landlock_path_beneath_attr attr = { .parent_fd = fd, .allowed_access = rule->write ? handled : ACCESS_READ };
+  struct landlock_path_beneath_attr attr = { .parent_fd = fd,
+                                             .allowed_access = handled & (rule->write ? ~0ULL : ACCESS_READ) };
   struct stat st;
 
   if (fstat (fd, &st) < 0)
     return -1;
   if (!S_ISDIR (st.st_mode))
     attr.allowed_access &= ACCESS_OF_FILE;
+  if (attr.allowed_access == 0)
+    return 0;
   if (syscall (SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &attr, 0) < 0)
     /* Pipes, sockets and the like lie in no directory: the kernel takes no rule for them, and refuses nothing either. */
     return errno == EBADFD && rule->path == NULL ? 0 : -1;
@@ -93,14 +106,14 @@ add_rule (int ruleset, int fd, const SbxLandlockRule *rule, int abi)
 }
 
 static int
-add_path (int ruleset, const SbxLandlockRule *rule, int abi)
+add_path (int ruleset, const SbxLandlockRule *rule, uint64_t handled)
 {
   int fd = open (rule->path, O_PATH | O_CLOEXEC);
   int result;
 
   if (fd < 0)
     return rule->optional && errno == ENOENT ? 0 : -1;
-  result = add_rule (ruleset, fd, rule, abi);
+  result = add_rule (ruleset, fd, rule, handled);
   close_quietly (fd);
   return result;
 }
@@ -108,6 +121,7 @@ add_path (int ruleset, const SbxLandlockRule *rule, int abi)
 int
 sbx_landlock_build (const SbxLandlockRule *rules, size_t n_rules, int abi, const char **object)
 {
+  const uint64_t handled = judged (rules, n_rules, abi);
   int ruleset;
 
   *object = NULL;
@@ -116,13 +130,13 @@ sbx_landlock_build (const SbxLandlockRule *rules, size_t n_rules, int abi, const
       errno = EOPNOTSUPP;
       return -1;
     }
-  ruleset = create_ruleset (abi, handled_by (abi), abi >= 6 ? SCOPE_ABSTRACT_UNIX | SCOPE_SIGNAL : 0);
+  ruleset = create_ruleset (abi, handled, abi >= 6 ? SCOPE_ABSTRACT_UNIX | SCOPE_SIGNAL : 0);
   if (ruleset < 0)
     return -1;
   for (size_t i = 0; i < n_rules; i++)
     {
-      int result =
-          rules[i].path != NULL ? add_path (ruleset, &rules[i], abi) : add_rule (ruleset, rules[i].fd, &rules[i], abi);
+      int result = rules[i].path != NULL ? add_path (ruleset, &rules[i], handled)
+                                         : add_rule (ruleset, rules[i].fd, &rules[i], handled);
       if (result < 0)
         {
           *object = rules[i].path;

@@ -17,7 +17,7 @@ typedef struct
 /* The kernel's ABI version (1..), or 0 where there is none (errno tells why). */
 int sbx_landlock_abi (void);
 
-/* Makes the ruleset: everything below each rule's path with its rights, REFER included, IOCTL_DEV with write; scopes: abstract unix
+/* Makes the ruleset (a rule for "/" means that reading is no matter of Landlock's at all): everything below each rule's path with its rights, REFER included, IOCTL_DEV with write; scopes: abstract unix
  * sockets and signals (ABI 6). Returns a descriptor for sbx_landlock_restrict, or -1 with errno; *object is then what failed. */
 int sbx_landlock_build (const SbxLandlockRule *rules, size_t n_rules, int abi, const char **object);
 
