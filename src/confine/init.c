@@ -376,8 +376,6 @@ typedef struct
 /* The supervisor is gone, or told us to go: leaving makes the kernel kill everything inside. */
 static void __attribute__ ((noreturn)) end_with (const SbxInit *init, SbxSay what, int value, const SbxFailure *failure)
 {
-  struct pollfd bond = { .fd = init->control, .events = 0 };
-
   kill (-1, SIGKILL);
   while (waitpid (-1, NULL, 0) > 0 || errno == EINTR)
     ;
@@ -386,11 +384,7 @@ static void __attribute__ ((noreturn)) end_with (const SbxInit *init, SbxSay wha
       note_offsets (init);
       sbx_mount_release (&init->mounts);
     }
-  if (!say (init, what, value, failure))
-    _exit (0);
-  /* The supervisor leaves first: see watch.h. */
-  while (poll (&bond, 1, -1) < 0 && errno == EINTR)
-    ;
+  say (init, what, value, failure);
   _exit (0);
 }
 

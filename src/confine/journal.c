@@ -9,10 +9,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/fsuid.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -23,6 +26,7 @@
 #define JOURNAL_MAX_BYTES (64 * 1024 * 1024)
 #define JOURNALS_NAME "placeholders"
 #define LOCK_NAME "lock"
+#define PATIENCE_MILLISECONDS 10000
 
 gboolean
 sbx_journal_is_id (const char *text)
@@ -323,8 +327,67 @@ take_journal (int dir, const char *id, gpointer data, GError **error)
 
 /* --- the lock ----------------------------------------------------------------------------------------------- */
 
+/* The process that holds the lock on @fd, as far as the kernel tells it; 0 if it does not. */
 static int
-take_lock (int dir, GError **error)
+find_holder (int fd)
+{
+  g_autofree char *text = NULL;
+  struct stat st;
+
+  if (fstat (fd, &st) < 0 || !g_file_get_contents ("/proc/locks", &text, NULL, NULL))
+    return 0;
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  for (guint i = 0; lines[i] != NULL; i++)
+    {
+      guint major_number, minor_number;
+      guint64 inode;
+      int pid;
+
+      if (sscanf (lines[i], "%*d: FLOCK %*s %*s %d %x:%x:%" SCNu64, &pid, &major_number, &minor_number, &inode) == 4
+          && major_number == major (st.st_dev) && minor_number == minor (st.st_dev) && inode == (guint64) st.st_ino)
+        return pid;
+    }
+  return 0;
+}
+
+static void
+set_held (GError **error, int dir, int fd)
+{
+  g_autofree char *link = g_strdup_printf ("/proc/self/fd/%d", dir);
+  g_autofree char *place = g_file_read_link (link, NULL);
+  g_autofree char *name = g_build_filename (place != NULL ? place : JOURNALS_NAME, LOCK_NAME, NULL);
+  g_autofree char *shown = sbx_text_escape (name);
+  int holder = find_holder (fd);
+  g_autofree char *who = holder > 0 ? g_strdup_printf (_ ("process %d"), holder)
+                                    : g_strdup (_ ("another process, most likely a sandbox-run that hangs"));
+
+  g_set_error (error, SBX_ERROR, SBX_ERROR_SYSTEM,
+               _ ("cannot lock \"%s\": %s has held it for too long\n"
+                  "every sandbox-run holds it for moments only; find out what holds it (fuser '%s') and end it"),
+               shown, who, shown);
+}
+
+/* There is no call that waits for a lock and for a time. */
+static gboolean
+wait_for_lock (int fd, guint patience)
+{
+  gint64 end = g_get_monotonic_time () + (patience > 0 ? patience : PATIENCE_MILLISECONDS) * G_GINT64_CONSTANT (1000);
+  gulong pause = 500;
+
+  while (flock (fd, LOCK_EX | LOCK_NB) < 0)
+    {
+      if (errno == EINTR)
+        continue;
+      if (errno != EWOULDBLOCK || g_get_monotonic_time () >= end)
+        return FALSE;
+      g_usleep (pause);
+      pause = MIN (pause * 2, 10000);
+    }
+  return TRUE;
+}
+
+static int
+take_lock (int dir, guint patience, GError **error)
 {
   g_auto (FsRights) rights = { FALSE };
   struct stat st;
@@ -332,16 +395,13 @@ take_lock (int dir, GError **error)
   if (fstat (dir, &st) == 0)
     fs_rights_borrow (&rights, &st);
   sbx_autofd int fd = openat (dir, LOCK_NAME, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
-  int result = fd;
-
-  while (result >= 0 && (result = flock (fd, LOCK_EX)) < 0 && errno == EINTR)
-    result = fd;
-  if (result < 0)
-    {
-      sbx_error_set_errno (error, SBX_ERROR_SYSTEM, errno, _("cannot lock the journals of placeholders"));
-      return -1;
-    }
-  return sbx_fd_steal (&fd);
+  if (fd >= 0 && wait_for_lock (fd, patience))
+    return sbx_fd_steal (&fd);
+  if (fd >= 0 && errno == EWOULDBLOCK)
+    set_held (error, dir, fd);
+  else
+    sbx_error_set_errno (error, SBX_ERROR_SYSTEM, errno, _ ("cannot lock the journals of placeholders"));
+  return -1;
 }
 
 gboolean
@@ -349,7 +409,7 @@ sbx_journals_enter (SbxJournals *journals, const char *own, GError **error)
 {
   Scan scan = { journals, own };
 
-  journals->lock = take_lock (journals->dir, error);
+  journals->lock = take_lock (journals->dir, journals->patience, error);
   if (journals->lock < 0)
     return FALSE;
   journals->others = g_ptr_array_new_with_free_func (journal_free);

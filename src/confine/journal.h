@@ -25,11 +25,12 @@ typedef struct
   int dir;           /* STATE_DIR/placeholders */
   int lock;          /* while entered; -1 otherwise */
   GPtrArray *others; /* SbxJournal*, while entered */
+  guint patience;    /* milliseconds that sbx_journals_enter waits for the lock; 0: ten seconds */
 } SbxJournals;
 
 #define SBX_JOURNALS_CLOSED                                                                                            \
   {                                                                                                                    \
-    -1, -1, NULL                                                                                                       \
+    -1, -1, NULL, 0                                                                                                    \
   }
 
 /* Makes @state_dir, and what is missing above it, with mode 0700. In another user's home root acts as that user, so that nothing
@@ -45,7 +46,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SbxJournals, sbx_journals_close)
 /* TRUE if the directory holds any journal. */
 gboolean sbx_journals_any (const SbxJournals *journals, gboolean *any, GError **error);
 
-/* Takes the lock and reads all journals but @own (may be NULL). */
+/* Takes the lock and reads all journals but @own (may be NULL). Fails, and names the holder, when others keep the lock for too long. */
 gboolean sbx_journals_enter (SbxJournals *journals, const char *own, GError **error);
 /* Forgets what was read and gives the lock back. */
 void sbx_journals_leave (SbxJournals *journals);

@@ -98,7 +98,7 @@ start_init (SbxLaunch *launch, GError **error)
   return TRUE;
 }
 
-/* Lets init go: it has done nothing yet that anybody could see. */
+/* Lets init go, and waits until it is gone. */
 static void
 stop_init (SbxLaunch *launch)
 {
@@ -126,7 +126,6 @@ sbx_launch_begin (gboolean new_network, const int *keep_fds, gsize n_keep_fds, G
     }
   sbx_terminal_save (&launch->terminal);
   launch->supervisor.terminal = &launch->terminal;
-  launch->supervisor.watch = sbx_watch_new ();
   init->new_network = new_network;
   init->keep_fds = keep_fds;
   init->n_keep_fds = n_keep_fds;
@@ -145,13 +144,11 @@ sbx_launch_free (SbxLaunch *launch)
 {
   if (launch == NULL)
     return;
-  /* Before the bond is cut, so that init is the last to hold it: see watch.h. */
-  g_clear_pointer (&launch->supervisor.watch, sbx_watch_free);
+  /* Init is waited for in any case: where nobody reaps orphans (many containers) it would stay as a zombie. */
+  stop_init (launch);
   if (!launch->supervisor.ended)
-    {
-      stop_init (launch);
-      sigprocmask (SIG_SETMASK, &launch->init.mask, NULL);
-    }
+    sigprocmask (SIG_SETMASK, &launch->init.mask, NULL);
+  g_clear_pointer (&launch->supervisor.watch, sbx_watch_free);
   sbx_supervisor_clear (&launch->supervisor);
   sbx_terminal_clear (&launch->terminal);
   sbx_fd_clear (&launch->dev_null);
@@ -235,7 +232,7 @@ help_init (SbxLaunch *launch, const SbxRun *run, SbxPlaceholders **placeholders,
     return fail (error, _("cannot write the effective policy"));
   if (!say (launch, SBX_SAY_POLICY, error))
     return FALSE;
-  sbx_watch_begin (launch->supervisor.watch, run->plan);
+  launch->supervisor.watch = sbx_watch_new (run->plan);
   return TRUE;
 }
 
@@ -243,6 +240,7 @@ typedef struct
 {
   const SbxRun *run;
   SbxPlaceholders **placeholders;
+  GHashTable *missing; /* names that were missing when it was last looked */
 } Look;
 
 /* The first component of @path that does not exist; NULL if all of it does. (transfer full) */
@@ -265,11 +263,11 @@ first_missing (const char *path)
     }
 }
 
-/* What was removed outside, and not only to be replaced, shall not be made anew inside. */
+/* What was removed outside, and not only to be replaced, shall not be made anew inside: a name that is missing twice in a row. */
 static gboolean
-fill_gaps (gpointer data, GError **error)
+fill_gaps (gpointer data, gboolean *again, GError **error)
 {
-  const Look *look = data;
+  Look *look = data;
   const SbxMountPlan *plan = look->run->plan;
 
   for (guint i = 0; i < plan->mounts->len; i++)
@@ -277,7 +275,11 @@ fill_gaps (gpointer data, GError **error)
       const SbxMount *mount = g_ptr_array_index (plan->mounts, i);
       g_autofree char *missing = mount->in_writable ? first_missing (mount->path) : NULL;
 
-      if (missing != NULL && !sbx_placeholders_add (look->placeholders, look->run->context->state_dir, missing, error))
+      if (missing == NULL)
+        g_hash_table_remove (look->missing, mount->path);
+      else if (g_hash_table_add (look->missing, mount->path))
+        *again = TRUE;
+      else if (!sbx_placeholders_add (look->placeholders, look->run->context->state_dir, missing, error))
         return FALSE;
     }
   return TRUE;
@@ -302,7 +304,8 @@ sbx_run (SbxLaunch *launch, const SbxRun *run, int *status, GError **error)
 {
   g_autoptr (SbxPlaceholders) placeholders = NULL;
   g_autoptr (GArray) saved = NULL;
-  Look look = { .run = run, .placeholders = &placeholders };
+  g_autoptr (GHashTable) missing = g_hash_table_new (g_str_hash, g_str_equal);
+  Look look = { .run = run, .placeholders = &placeholders, .missing = missing };
   const SbxInitPlan *plan;
   gboolean ok;
 

@@ -88,7 +88,7 @@ state_of (const SbxPathTable *table, const SbxPathRule *rule, const SbxPathState
       *reason = SBX_RULE_DENY_READ;
       return STATE_MASKED;
     }
-  if (at->frozen == rule)
+  if (at->frozen == rule || sbx_path_state_is_shut (table, at))
     *reason = (rule->kinds & SBX_RULE_DENY_WRITE) ? SBX_RULE_DENY_WRITE : SBX_RULE_PROTECT;
   if (at->hidden != NULL)
     {
@@ -96,6 +96,8 @@ state_of (const SbxPathTable *table, const SbxPathRule *rule, const SbxPathState
         *reason = SBX_RULE_HIDE;
       return at->frozen == NULL && (at->hidden->kinds & SBX_RULE_SCRATCH) ? STATE_SCRATCH : STATE_HIDDEN;
     }
+  if (sbx_path_state_is_shut (table, at))
+    return STATE_MASKED;
   if (at->frozen != NULL || (at->writable == NULL && !table->writes_open))
     {
       if (*reason == 0 && (rule->kinds & SBX_RULE_ALLOW_READ))

@@ -24,7 +24,7 @@
 
 #define GRACE_SECONDS 2 /* between TERM and KILL after a time-out */
 #define STATUS_TIMED_OUT 124
-#define FILL_DELAY (G_USEC_PER_SEC / 2)
+#define FILL_DELAY (G_USEC_PER_SEC / 5)
 
 typedef enum
 {
@@ -197,12 +197,13 @@ static gboolean
 fill (State *state, GError **error)
 {
   const SbxSupervisor *supervisor = state->supervisor;
+  gboolean again = FALSE;
 
   if (state->fill_at == 0 || g_get_monotonic_time () < state->fill_at)
     return TRUE;
-  state->fill_at = 0;
-  if (!supervisor->fill (supervisor->fill_data, error))
+  if (!supervisor->fill (supervisor->fill_data, &again, error))
     return FALSE;
+  state->fill_at = again ? g_get_monotonic_time () + FILL_DELAY : 0;
   return sbx_supervisor_say (supervisor, SBX_SAY_LOOK_AGAIN, 0) || fail_talk (error);
 }
 
@@ -255,10 +256,7 @@ sbx_supervise (SbxSupervisor *supervisor, int *status, GError **error)
         pass_signals_on (supervisor);
       if (fds[2].revents & POLLIN)
         time_out (&state);
-      if (n == 0 || (fds[3].revents & POLLIN))
-        if (sbx_watch_look (supervisor->watch) && !look_again (&state, error))
-          return FALSE;
-      if (!fill (&state, error))
+      if ((sbx_watch_look (supervisor->watch) && !look_again (&state, error)) || !fill (&state, error))
         return FALSE;
       if (fds[0].revents & (POLLIN | POLLHUP | POLLERR))
         over = hear (&state, status, &failed);

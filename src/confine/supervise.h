@@ -17,7 +17,8 @@ typedef struct
   gboolean ended;       /* set by sbx_supervise: everything inside is gone, init is going */
   guint timeout;        /* seconds; 0: none */
   SbxWatch *watch;
-  gboolean (*fill) (gpointer data, GError **error); /* sees to names that were removed outside and did not come back */
+  /* Sees to names that were removed outside and did not come back; sets *again if it has to be called once more. */
+  gboolean (*fill) (gpointer data, gboolean *again, GError **error);
   gpointer fill_data;
   SbxTerminal *terminal;
 } SbxSupervisor;

@@ -12,11 +12,15 @@
 
 #include "base/fd.h"
 
-#define LOOK_INTERVAL 500
+#define BEGIN_DELAY (G_USEC_PER_SEC / 10)
+#define LOOK_INTERVAL (G_USEC_PER_SEC / 2)
 #define EVENTS (IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
 
 struct _SbxWatch
 {
+  const SbxMountPlan *plan;
+  gboolean begun;
+  gint64 next_look;  /* monotonic: when to begin, or, without a descriptor, to look again */
   GPtrArray *paths;  /* const char*, sorted */
   GHashTable *names; /* last components that matter */
   int fd;
@@ -60,19 +64,23 @@ compare_paths (gconstpointer a, gconstpointer b)
 }
 
 SbxWatch *
-sbx_watch_new (void)
+sbx_watch_new (const SbxMountPlan *plan)
 {
   SbxWatch *watch = g_new0 (SbxWatch, 1);
 
+  watch->plan = plan;
+  watch->fd = -1;
   watch->paths = g_ptr_array_new ();
   watch->names = g_hash_table_new (g_str_hash, g_str_equal);
-  watch->fd = inotify_init1 (IN_CLOEXEC | IN_NONBLOCK);
+  watch->next_look = g_get_monotonic_time () + BEGIN_DELAY;
   return watch;
 }
 
-void
-sbx_watch_begin (SbxWatch *watch, const SbxMountPlan *plan)
+static void
+begin (SbxWatch *watch)
 {
+  const SbxMountPlan *plan = watch->plan;
+
   for (guint i = 0; i < plan->mounts->len; i++)
     {
       const SbxMount *mount = g_ptr_array_index (plan->mounts, i);
@@ -88,8 +96,10 @@ sbx_watch_begin (SbxWatch *watch, const SbxMountPlan *plan)
         add_path (watch, absent->path);
     }
   g_ptr_array_sort (watch->paths, compare_paths);
+  watch->fd = inotify_init1 (IN_CLOEXEC | IN_NONBLOCK);
   if (watch->fd >= 0 && !watch_parents (watch))
     sbx_fd_clear (&watch->fd);
+  watch->begun = TRUE;
 }
 
 void
@@ -112,7 +122,11 @@ sbx_watch_fd (const SbxWatch *watch)
 int
 sbx_watch_interval (const SbxWatch *watch)
 {
-  return watch->fd < 0 && watch->paths->len > 0 ? LOOK_INTERVAL : -1;
+  gint64 left = watch->next_look - g_get_monotonic_time ();
+
+  if (watch->fd >= 0 || (watch->begun && watch->paths->len == 0))
+    return -1;
+  return left <= 0 ? 0 : (int) (left / 1000 + 1);
 }
 
 /* Whether any event read concerns a name of ours. */
@@ -139,7 +153,16 @@ gboolean
 sbx_watch_look (SbxWatch *watch)
 {
   if (watch->fd < 0)
-    return TRUE;
+    {
+      gint64 now = g_get_monotonic_time ();
+
+      if (now < watch->next_look || (watch->begun && watch->paths->len == 0))
+        return FALSE;
+      watch->next_look = now + LOOK_INTERVAL;
+      if (!watch->begun)
+        begin (watch);
+      return watch->paths->len > 0;
+    }
   if (!read_events (watch))
     return FALSE;
   /* A replaced directory is another object: its watch went with the old one. */

@@ -10,21 +10,19 @@ G_BEGIN_DECLS
 
 typedef struct _SbxWatch SbxWatch;
 
-/* Opens the descriptor only; to be called before the clone, so that init holds it too. The last one to close it waits for a grace
- * period of the kernel, ten milliseconds and more: that shall be init, for whose exit nobody waits.
+/* Does nothing yet: closing an inotify instance makes the kernel wait for a grace period, ten milliseconds and more, for which a command
+ * that is done sooner shall not have to wait. So the watch begins a tenth of a second after this. @plan must outlive it.
  * Returns: (transfer full) */
-SbxWatch *sbx_watch_new (void);
-
-/* Begins to watch for what @plan covers; @plan must outlive @watch. */
-void sbx_watch_begin (SbxWatch *watch, const SbxMountPlan *plan);
+SbxWatch *sbx_watch_new (const SbxMountPlan *plan);
 void sbx_watch_free (SbxWatch *watch);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbxWatch, sbx_watch_free)
 
-/* Descriptor to poll for input, or -1; then sbx_watch_interval() is the time to wait at most. */
+/* Descriptor to poll for input, or -1; and the time to wait at most until sbx_watch_look is called again, in milliseconds, -1: for ever. */
 int sbx_watch_fd (const SbxWatch *watch);
-int sbx_watch_interval (const SbxWatch *watch); /* milliseconds; -1: none */
+int sbx_watch_interval (const SbxWatch *watch);
 
-/* Reads what happened. TRUE if any of it concerns a name that the plan covers; init then has to look at all of them. */
+/* Begins if it is time to, and reads what happened. TRUE if any of it may concern a name that the plan covers; init then has to look at
+ * all of them. To be called whenever something happened. */
 gboolean sbx_watch_look (SbxWatch *watch);
 
 G_END_DECLS
