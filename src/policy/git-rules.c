@@ -214,12 +214,12 @@ scan_root (SbxTableBuilder *builder, const char *root, gboolean is_workspace)
   switch (sbx_policy_number (builder->policy, SBX_KEY_SCAN))
     {
     case SBX_SCAN_ALWAYS:
-      return sbx_repo_scan (root, TRUE, SBX_REPO_SCAN_MAX_ENTRIES, SBX_REPO_SCAN_MAX_MICROSECONDS);
+      return sbx_repo_scan_cached (root, builder->context->state_dir, builder->context->uid, TRUE);
     case SBX_SCAN_OFF:
       return is_workspace ? sbx_repo_scan (root, FALSE, SBX_REPO_SCAN_MAX_ENTRIES, SBX_REPO_SCAN_MAX_MICROSECONDS)
                           : NULL;
     default:
-      return sbx_repo_scan_cached (root, builder->context->state_dir, builder->context->uid);
+      return sbx_repo_scan_cached (root, builder->context->state_dir, builder->context->uid, FALSE);
     }
 }
 
@@ -259,15 +259,20 @@ protect_root (Protect *protect, const char *root, gboolean is_workspace, GError 
       g_autofree char *shown = sbx_text_escape (root);
       if (sbx_policy_number (builder->policy, SBX_KEY_SCAN) == SBX_SCAN_ALWAYS)
         {
-          g_set_error (error, SBX_ERROR, SBX_ERROR_CONFINE,
-                       _ ("%s holds too many files to find every git repository in it (filesystem.scan = \"always\")\n"
-                          "make a smaller directory the workspace, or set filesystem.scan = \"cached\""),
-                          shown);
+          g_set_error (
+              error, SBX_ERROR, SBX_ERROR_CONFINE,
+              _ ("not all of %s can be searched for git repositories (filesystem.scan = \"always\"): it holds too many files, or "
+                          "directories of yours that you cannot read\n"
+                          "make a smaller directory the workspace, make these readable (chmod u+rx), or set filesystem.scan = \"cached\""),
+                 shown);
           return FALSE;
         }
       sbx_builder_note (
           builder, SBX_KEY_SCAN, origin, TRUE,
-          g_strdup_printf (_ ("%s holds too many files: some git repositories in it may not be protected"), shown));
+          g_strdup_printf (
+              _ ("not all of %s could be searched for git repositories (too many files, or directories of yours that "
+                              "you cannot read): some may not be protected"),
+                 shown));
     }
   for (guint i = 0; i < scan->repos->len; i++)
     protect_repo (protect, root, g_ptr_array_index (scan->repos, i));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* repo-cache.c - keeps what a walk for repositories found, so that the next start does not walk again.
+/* repo-cache.c - keeps what a walk for repositories found, so that the next start does not walk again, and so that nothing that
+ * was found once is lost to a walk that a command led astray.
  *
  * One file per root in STATE/scan, named by the hash of the root: a first line with version, time, device and inode of the
  * root, then one NUL-terminated record per repository and an end mark. The place is denied to every sandbox; still nothing in
@@ -87,7 +88,7 @@ take_record (SbxRepoScan *scan, const char *root, const char *text)
 }
 
 static SbxRepoScan *
-parse (const char *text, gsize length, const char *root, const struct stat *st)
+parse (const char *text, gsize length, const char *root, const struct stat *st, gboolean *fresh)
 {
   gint64 when;
   int complete;
@@ -96,12 +97,12 @@ parse (const char *text, gsize length, const char *root, const struct stat *st)
   if (newline == NULL
       || sscanf (text, VERSION_WORD " %" SCNd64 " %" SCNu64 " %" SCNu64 " %d", &when, &dev, &ino, &complete) != 4)
     return NULL;
-  gint64 now = g_get_real_time () / G_USEC_PER_SEC;
-  if (when > now || now - when >= MAX_AGE_SECONDS || dev != (guint64) st->st_dev || ino != (guint64) st->st_ino)
-    return NULL;
-  g_autofree char *expected = first_line (st, when, complete == 1);
+  struct stat was = { .st_dev = (dev_t) dev, .st_ino = (ino_t) ino };
+  g_autofree char *expected = first_line (&was, when, complete == 1);
   if (strncmp (text, expected, strlen (expected)) != 0)
     return NULL;
+  gint64 now = g_get_real_time () / G_USEC_PER_SEC;
+  *fresh = when <= now && now - when < MAX_AGE_SECONDS && was.st_dev == st->st_dev && was.st_ino == st->st_ino;
 
   g_autoptr (SbxRepoScan) scan = sbx_repo_scan_new ();
   scan->complete = complete == 1;
@@ -120,9 +121,11 @@ parse (const char *text, gsize length, const char *root, const struct stat *st)
   return NULL;
 }
 
+/* *fresh: it can be used instead of a walk. */
 static SbxRepoScan *
-load (const char *root, const struct stat *st, const char *state_dir, uid_t uid)
+load (const char *root, const struct stat *st, const char *state_dir, uid_t uid, gboolean *fresh)
 {
+  *fresh = FALSE;
   sbx_autofd int directory = open_directory (state_dir, FALSE, uid);
   if (directory < 0)
     return NULL;
@@ -132,7 +135,7 @@ load (const char *root, const struct stat *st, const char *state_dir, uid_t uid)
     return NULL;
   gsize length;
   g_autofree char *text = sbx_fd_read_all (fd, MAX_BYTES, &length);
-  return text == NULL ? NULL : parse (text, length, root, st);
+  return text == NULL ? NULL : parse (text, length, root, st, fresh);
 }
 
 /* --- writing --------------------------------------------------------------------- */
@@ -155,12 +158,14 @@ format (const SbxRepoScan *scan, const char *root, const struct stat *st)
   return text;
 }
 
-/* A failure costs time at the next start and nothing else. */
+/* A failure leaves what was kept before, and costs time at the next start. So does a list that would be too long to be read again:
+ * it is the work of a command that wants the old one to be lost. */
 static void
 store (const SbxRepoScan *scan, const char *root, const struct stat *st, const char *state_dir, uid_t uid)
 {
+  g_autoptr (GString) text = format (scan, root, st);
   sbx_autofd int directory = open_directory (state_dir, TRUE, uid);
-  if (directory < 0)
+  if (directory < 0 || text->len > MAX_BYTES)
     return;
   g_autofree char *name = file_name (root);
   g_autofree char *temporary = g_strdup_printf (".%s.%d", name, (int) getpid ());
@@ -172,23 +177,64 @@ store (const SbxRepoScan *scan, const char *root, const struct stat *st, const c
     }
   if (fd < 0)
     return;
-  GString *text = format (scan, root, st);
   if (!sbx_fd_write_all (fd, text->str, text->len) || renameat (directory, temporary, directory, name) != 0)
     unlinkat (directory, temporary, 0);
-  g_string_free (text, TRUE);
+}
+
+/* --- what was found once ----------------------------------------------------------- */
+
+/* FALSE only if @repo is certainly gone. A command cannot make that seem so: what is protected in it, or the name .git, is pinned. */
+static gboolean
+may_exist (const SbxRepo *repo)
+{
+  struct stat st;
+  gboolean outer = repo->kind == SBX_REPO_TREE || repo->kind == SBX_REPO_POINTER;
+  g_autofree char *path = g_build_filename (repo->path, outer ? ".git" : NULL, NULL);
+  return lstat (path, &st) == 0 || (errno != ENOENT && errno != ENOTDIR);
+}
+
+/* @missing_too: also what is certainly gone. */
+static void
+add_old (SbxRepoScan *scan, const SbxRepoScan *old, gboolean missing_too)
+{
+  for (guint i = 0; i < old->repos->len; i++)
+    {
+      const SbxRepo *repo = g_ptr_array_index (old->repos, i);
+      if (missing_too || may_exist (repo))
+        sbx_repo_scan_add (scan, repo->kind, repo->path);
+    }
+  sbx_repo_scan_sort (scan);
+}
+
+static void
+drop_missing (SbxRepoScan *scan)
+{
+  for (guint i = scan->repos->len; i-- > 0;)
+    if (!may_exist (g_ptr_array_index (scan->repos, i)))
+      g_ptr_array_remove_index (scan->repos, i);
 }
 
 SbxRepoScan *
-sbx_repo_scan_cached (const char *root, const char *state_dir, uid_t uid)
+sbx_repo_scan_cached (const char *root, const char *state_dir, uid_t uid, gboolean anew)
 {
   struct stat st;
+  gboolean fresh = FALSE;
   if (stat (root, &st) != 0)
     return NULL;
-  SbxRepoScan *scan = state_dir != NULL ? load (root, &st, state_dir, uid) : NULL;
-  if (scan != NULL)
-    return scan;
-  scan = sbx_repo_scan (root, TRUE, SBX_REPO_SCAN_MAX_ENTRIES, SBX_REPO_SCAN_MAX_MICROSECONDS);
-  if (scan != NULL && state_dir != NULL)
-    store (scan, root, &st, state_dir, uid);
-  return scan;
+  g_autoptr (SbxRepoScan) old = state_dir != NULL ? load (root, &st, state_dir, uid, &fresh) : NULL;
+  if (old == NULL || !fresh || anew)
+    {
+      g_autoptr (SbxRepoScan) scan =
+          sbx_repo_scan (root, TRUE, SBX_REPO_SCAN_MAX_ENTRIES, SBX_REPO_SCAN_MAX_MICROSECONDS);
+      if (scan == NULL)
+        return g_steal_pointer (&old);
+      if (old != NULL)
+        add_old (scan, old, !scan->complete);
+      if (state_dir != NULL)
+        store (scan, root, &st, state_dir, uid);
+      sbx_repo_scan_free (old);
+      old = g_steal_pointer (&scan);
+    }
+  drop_missing (old);
+  return g_steal_pointer (&old);
 }

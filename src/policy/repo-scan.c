@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* repo-scan.c - a walk that finds git repositories.
  *
- * It stays on one file system and follows no link, except one that is a .git itself. Of a git directory it looks only where further git directories are kept.
- * In a repository below the root it leaves out directories that this repository's .gitignore names plainly: what it ignores
- * holds build results and packages by the hundred thousand. The root's own .gitignore does not count, because that is where
- * people keep other clones. */
+ * It stays on one file system and follows no link, except one that is a .git itself. An earlier command may have written
+ * anything that it sees, so nothing in the tree says what to leave out: only the inside of git directories is, where git keeps
+ * its own things, and of that what holds further git directories is searched. */
 #include "config.h"
 
 #include "policy/repo-scan.h"
@@ -19,7 +18,7 @@
 #include "base/fd.h"
 #include "policy/path.h"
 
-#define MAX_IGNORE_BYTES 65536
+#define MAX_HEAD_BYTES 256
 
 typedef enum
 {
@@ -33,7 +32,6 @@ typedef struct
   PlaceKind kind;
   gboolean top;
   char *path;
-  GHashTable *ignored; /* names that the repository around it ignores at any depth; or NULL */
 } Place;
 
 typedef struct
@@ -94,62 +92,69 @@ sbx_repo_scan_free (SbxRepoScan *scan)
 static int
 compare_repos (gconstpointer a, gconstpointer b)
 {
-  return sbx_path_compare ((*(SbxRepo *const *) a)->path, (*(SbxRepo *const *) b)->path);
+  const SbxRepo *one = *(SbxRepo *const *) a, *other = *(SbxRepo *const *) b;
+  int order = sbx_path_compare (one->path, other->path);
+  return order != 0 ? order : (int) one->kind - (int) other->kind;
 }
 
-/* --- what is ignored ---------------------------------------------------------- */
+void
+sbx_repo_scan_sort (SbxRepoScan *scan)
+{
+  guint kept = 0;
+  g_ptr_array_sort (scan->repos, compare_repos);
+  for (guint i = 0; i < scan->repos->len; i++)
+    {
+      const SbxRepo *repo = g_ptr_array_index (scan->repos, i);
+      const SbxRepo *last = kept > 0 ? g_ptr_array_index (scan->repos, kept - 1) : NULL;
+      if (last != NULL && last->kind == repo->kind && strcmp (last->path, repo->path) == 0)
+        continue;
+      if (kept != i)
+        {
+          gpointer swapped = scan->repos->pdata[kept];
+          scan->repos->pdata[kept] = scan->repos->pdata[i];
+          scan->repos->pdata[i] = swapped;
+        }
+      kept++;
+    }
+  g_ptr_array_set_size (scan->repos, (gint) kept);
+}
 
-static char *
-read_small_file (const char *path)
+/* --- real git directories ------------------------------------------------------- */
+
+/* Whether the file HEAD in @path is one that git would write. */
+static gboolean
+has_real_head (const char *path)
 {
   struct stat st;
-  gsize length;
-  sbx_autofd int fd = open (path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  if (fd < 0 || fstat (fd, &st) != 0 || !S_ISREG (st.st_mode))
-    return NULL;
-  return sbx_fd_read_all (fd, MAX_IGNORE_BYTES, &length);
+  char text[MAX_HEAD_BYTES];
+  g_autofree char *name = g_build_filename (path, "HEAD", NULL);
+  sbx_autofd int fd = open (name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0)
+    return errno == ELOOP; /* a link: an old form of "ref: " */
+  if (fstat (fd, &st) != 0 || !S_ISREG (st.st_mode))
+    return FALSE;
+  ssize_t n = read (fd, text, sizeof text - 1);
+  if (n < 0)
+    return FALSE;
+  text[n] = '\0';
+  return g_str_has_prefix (text, "ref: refs/") || strspn (text, "0123456789abcdef") >= 40;
 }
 
-/* The plain names of the .gitignore in @path: those for any depth go to *anywhere, those for this directory to *here.
- * A file that takes anything back ("!") is not used at all. */
-static void
-read_ignored (const char *path, GHashTable **anywhere, GHashTable **here)
+/* Git keeps nothing but its own in these of a real git directory. */
+static gboolean
+is_inner (const char *name)
 {
-  g_autofree char *name = g_build_filename (path, ".gitignore", NULL);
-  g_autofree char *text = read_small_file (name);
-  if (text == NULL)
-    return;
-  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
-  *anywhere = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  *here = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  for (guint i = 0; lines[i] != NULL; i++)
-    {
-      char *line = g_strchomp (lines[i]);
-      gboolean anchored = line[0] == '/';
-      if (line[0] == '!')
-        {
-          g_clear_pointer (anywhere, g_hash_table_unref);
-          g_clear_pointer (here, g_hash_table_unref);
-          return;
-        }
-      line += anchored ? 1 : 0;
-      gsize n = strlen (line);
-      if (n > 0 && line[n - 1] == '/')
-        line[n - 1] = '\0';
-      if (line[0] != '\0' && line[0] != '#' && strpbrk (line, "*?[\\/") == NULL)
-        g_hash_table_add (anchored ? *here : *anywhere, g_strdup (line));
-    }
+  return strcmp (name, "objects") == 0 || strcmp (name, "refs") == 0;
 }
 
 /* --- one directory -------------------------------------------------------------- */
 
 static void
-push (Walk *walk, PlaceKind kind, const char *parent, const char *name, GHashTable *ignored)
+push (Walk *walk, PlaceKind kind, const char *parent, const char *name)
 {
   Place *place = g_new0 (Place, 1);
   place->kind = kind;
   place->path = g_strconcat (parent, strcmp (parent, "/") == 0 ? "" : "/", name, NULL);
-  place->ignored = ignored != NULL ? g_hash_table_ref (ignored) : NULL;
   g_queue_push_tail (&walk->pending, place);
 }
 
@@ -157,7 +162,6 @@ static void
 place_free (gpointer data)
 {
   Place *place = data;
-  g_clear_pointer (&place->ignored, g_hash_table_unref);
   g_free (place->path);
   g_free (place);
 }
@@ -192,7 +196,20 @@ note_entry (Listing *listing, int directory, const struct dirent *entry)
     g_ptr_array_add (listing->directories, g_strdup (name));
 }
 
-/* FALSE: there is nothing to be seen of it, which is no error: it is gone, of another file system, or not the caller's. */
+/* Why a directory could not be opened. That it is gone, of another file system (what covers a denied one is), or another user's is
+ * nothing to speak of; but a command may have changed the mode of one that is the caller's, and change it back. */
+static gboolean
+matters (const Walk *walk, const char *path, int errnum)
+{
+  struct stat st;
+  if (errnum == ENOENT || errnum == ENOTDIR || errnum == ELOOP)
+    return FALSE;
+  if (errnum != EACCES)
+    return TRUE;
+  return lstat (path, &st) == 0 && st.st_dev == walk->device && st.st_uid == geteuid ();
+}
+
+/* FALSE: there is nothing to be seen of it. */
 static gboolean
 list (Walk *walk, const char *path, Listing *listing)
 {
@@ -200,12 +217,15 @@ list (Walk *walk, const char *path, Listing *listing)
   sbx_autofd int fd = open (path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0)
     {
-      if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENAMETOOLONG)
+      if (matters (walk, path, errno))
         walk->scan->complete = FALSE;
       return FALSE;
     }
   if (fstat (fd, &st) != 0 || st.st_dev != walk->device)
     return FALSE;
+  /* Names can be read, but not what they are. */
+  if (!(st.st_mode & S_IXUSR) && st.st_uid == geteuid () && faccessat (fd, ".", X_OK, AT_EACCESS) != 0)
+    walk->scan->complete = FALSE;
   DIR *stream = fdopendir (fd);
   if (stream == NULL)
     {
@@ -214,12 +234,14 @@ list (Walk *walk, const char *path, Listing *listing)
     }
   sbx_fd_steal (&fd);
   const struct dirent *entry;
-  while ((entry = readdir (stream)) != NULL && walk->entries <= walk->max_entries)
+  while ((errno = 0, entry = readdir (stream)) != NULL && walk->entries <= walk->max_entries)
     if (strcmp (entry->d_name, ".") != 0 && strcmp (entry->d_name, "..") != 0)
       {
         walk->entries++;
         note_entry (listing, dirfd (stream), entry);
       }
+  if (entry == NULL && errno != 0)
+    walk->scan->complete = FALSE;
   closedir (stream);
   return TRUE;
 }
@@ -227,16 +249,25 @@ list (Walk *walk, const char *path, Listing *listing)
 static void
 push_git_dir (Walk *walk, const char *path)
 {
-  push (walk, PLACE_MODULES, path, "modules", NULL);
-  push (walk, PLACE_WORKTREES, path, "worktrees", NULL);
+  push (walk, PLACE_MODULES, path, "modules");
+  push (walk, PLACE_WORKTREES, path, "worktrees");
+}
+
+static void
+push_children (Walk *walk, PlaceKind kind, const Place *place, const Listing *listing, gboolean inner_too)
+{
+  for (guint i = 0; i < listing->directories->len; i++)
+    {
+      const char *name = g_ptr_array_index (listing->directories, i);
+      if (inner_too || !is_inner (name))
+        push (walk, kind, place->path, name);
+    }
 }
 
 static void
 visit_tree (Walk *walk, const Place *place, const Listing *listing, gboolean deep)
 {
-  g_autoptr (GHashTable) anywhere = NULL;
-  g_autoptr (GHashTable) here = NULL;
-  GHashTable *ignored = place->ignored;
+  gboolean real = FALSE;
   if (listing->git_directory || listing->git_file)
     {
       sbx_repo_scan_add (walk->scan, listing->git_file ? SBX_REPO_POINTER : SBX_REPO_TREE, place->path);
@@ -245,39 +276,28 @@ visit_tree (Walk *walk, const Place *place, const Listing *listing, gboolean dee
           g_autofree char *git = g_build_filename (place->path, ".git", NULL);
           push_git_dir (walk, git);
         }
-      if (!place->top)
-        {
-          read_ignored (place->path, &anywhere, &here);
-          ignored = anywhere;
-        }
     }
-  else if (listing->head && listing->objects && listing->refs)
+  if (listing->head && listing->objects && listing->refs)
     {
       sbx_repo_scan_add (walk->scan, SBX_REPO_GIT_DIR, place->path);
       push_git_dir (walk, place->path);
-      if (!place->top)
-        return;
+      real = !place->top && has_real_head (place->path);
     }
-  for (guint i = 0; deep && i < listing->directories->len; i++)
-    {
-      const char *name = g_ptr_array_index (listing->directories, i);
-      if ((ignored == NULL || !g_hash_table_contains (ignored, name))
-          && (here == NULL || !g_hash_table_contains (here, name)))
-        push (walk, PLACE_TREE, place->path, name, ignored);
-    }
+  if (deep)
+    push_children (walk, PLACE_TREE, place, listing, !real);
 }
 
+/* Names of submodules can have several components, and nothing keeps a command from making one of them look like a git directory. */
 static void
 visit_modules (Walk *walk, const Place *place, const Listing *listing)
 {
-  if (listing->head && listing->objects)
+  gboolean looks = listing->head && listing->objects;
+  if (looks)
     {
       sbx_repo_scan_add (walk->scan, SBX_REPO_GIT_DIR, place->path);
       push_git_dir (walk, place->path);
-      return;
     }
-  for (guint i = 0; i < listing->directories->len; i++)
-    push (walk, PLACE_MODULES, place->path, g_ptr_array_index (listing->directories, i), NULL);
+  push_children (walk, PLACE_MODULES, place, listing, !(looks && has_real_head (place->path)));
 }
 
 static void
@@ -335,6 +355,6 @@ sbx_repo_scan (const char *root, gboolean deep, guint64 max_entries, gint64 max_
         }
     }
   g_queue_clear_full (&walk.pending, place_free);
-  g_ptr_array_sort (walk.scan->repos, compare_repos);
+  sbx_repo_scan_sort (walk.scan);
   return walk.scan;
 }

@@ -25,7 +25,7 @@ typedef struct
 typedef struct
 {
   GPtrArray *repos;  /* SbxRepo*, in the byte order of their paths */
-  gboolean complete; /* FALSE: the budget ran out */
+  gboolean complete; /* FALSE: the budget ran out, or a directory of the caller's could not be searched */
 } SbxRepoScan;
 
 #define SBX_REPO_SCAN_MAX_ENTRIES 200000
@@ -34,9 +34,10 @@ typedef struct
 /* Walks the tree below @root (canonical), or, if not @deep, looks at its own .git only. (transfer full): NULL if it cannot be read. */
 SbxRepoScan *sbx_repo_scan (const char *root, gboolean deep, guint64 max_entries, gint64 max_microseconds);
 
-/* As a deep scan, but an answer of the last ten minutes, kept below @state_dir (or NULL), is used again, and a new one kept.
- * Answers are believed only if they are @uid's and nobody else can write them. */
-SbxRepoScan *sbx_repo_scan_cached (const char *root, const char *state_dir, uid_t uid);
+/* As a deep scan, but what was found is kept below @state_dir (or NULL), and used again for ten minutes unless @anew. After that the
+ * tree is walked again; what was found once stays in the answer as long as its git directory exists, because a command may hide
+ * a repository from the next walk. What is kept is believed only if it is @uid's and nobody else can write it. */
+SbxRepoScan *sbx_repo_scan_cached (const char *root, const char *state_dir, uid_t uid, gboolean anew);
 
 void sbx_repo_scan_free (SbxRepoScan *scan);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbxRepoScan, sbx_repo_scan_free)
@@ -44,5 +45,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbxRepoScan, sbx_repo_scan_free)
 /* For repo-cache.c and tests. */
 void sbx_repo_scan_add (SbxRepoScan *scan, SbxRepoKind kind, const char *path);
 SbxRepoScan *sbx_repo_scan_new (void);
+/* Sorts, and drops what is there twice. */
+void sbx_repo_scan_sort (SbxRepoScan *scan);
 
 G_END_DECLS

@@ -52,7 +52,7 @@ static char *
 scan_cached (void)
 {
   g_autofree char *root = at ("ws");
-  return found (sbx_repo_scan_cached (root, state, getuid ()));
+  return found (sbx_repo_scan_cached (root, state, getuid (), FALSE));
 }
 
 static void
@@ -91,25 +91,63 @@ START_TEST (kinds)
 }
 END_TEST
 
-START_TEST (ignored_by_a_nested_one)
+/* What a command could write to lead the walk past a repository: nothing is left out for it. */
+START_TEST (nothing_hides)
 {
   make_dir ("ws/.git");
-  put ("ws/.gitignore", "deps/\nnode_modules\n");
-  make_dir ("ws/deps/kept/.git");
-  put ("ws/node_modules/kept/.git/HEAD", "");
+  put ("ws/.gitignore", "/ign\n");
+  make_dir ("ws/ign/a/.git");
   make_dir ("ws/n/.git");
-  put ("ws/n/.gitignore", "# comment\nnode_modules/\n/target\n*.o\n\nvendor \n");
-  make_dir ("ws/n/node_modules/x/.git");
-  make_dir ("ws/n/sub/node_modules/x/.git");
-  make_dir ("ws/n/target/x/.git");
-  make_dir ("ws/n/sub/target/kept/.git");
-  make_dir ("ws/n/kept/.git");
-  make_dir ("ws/m/.git");
-  put ("ws/m/.gitignore", "build\n!build/keep\n");
-  make_dir ("ws/m/build/keep/.git");
+  put ("ws/n/.gitignore", "/a\nb/\n");
+  make_dir ("ws/n/a/.git");
+  make_dir ("ws/n/b/.git");
+  put ("ws/fake/HEAD", "");
+  make_dir ("ws/fake/refs/b/.git");
+  make_dir ("ws/fake/objects/a/.git");
+  make_bare ("ws/real");
+  make_dir ("ws/real/a/.git");
+  make_dir ("ws/real/modules/b/.git");
+  make_dir ("ws/real/objects/no/.git");
+  put ("ws/.git/modules/HEAD", "");
+  make_dir ("ws/.git/modules/objects");
+  make_bare ("ws/.git/modules/s/t");
   g_autofree char *text = scan (TRUE);
   ck_assert_str_eq (text,
-                    "t\nt/deps/kept\nt/m\nt/m/build/keep\nt/n\nt/n/kept\nt/n/sub/target/kept\nt/node_modules/kept\n");
+                    "t\ng/.git/modules\ng/.git/modules/s/t\ng/fake\nt/fake/objects/a\nt/fake/refs/b\nt/ign/a\nt/n\n"
+                    "t/n/a\nt/n/b\ng/real\nt/real/a\nt/real/modules/b\n");
+}
+END_TEST
+
+/* Of the caller's: a command may have closed them. Of anybody else's: nobody here can open them. */
+START_TEST (closed_directories)
+{
+  static const struct
+  {
+    mode_t mode;
+    uid_t owner; /* when root tests */
+  } cases[] = { { 0311, 1 }, { 0644, 1 }, { 0, 1 }, { 0, 0 } };
+  struct stat st;
+  make_dir ("ws/a/b/.git");
+  make_dir ("ws/c/.git");
+  g_autofree char *root = at ("ws");
+  g_autofree char *a = at ("ws/a");
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      gboolean mighty = getuid () == 0;
+      ck_assert_int_eq (chmod (a, cases[i].mode), 0);
+      ck_assert (!mighty || chown (a, cases[i].owner, (gid_t) -1) == 0);
+      ck_assert (!mighty || seteuid (1) == 0);
+      gboolean reachable = lstat (root, &st) == 0;
+      SbxRepoScan *scan = reachable ? sbx_repo_scan (root, TRUE, 1000, 10 * G_USEC_PER_SEC) : NULL;
+      ck_assert_int_eq (seteuid (getuid ()), 0);
+      if (!reachable)
+        break; /* root tests below its own home, where nobody else comes */
+      gboolean complete = scan->complete;
+      g_autofree char *text = found (scan);
+      ck_assert_msg (complete == (mighty && cases[i].owner == 0), "case %u", i);
+      ck_assert_str_eq (text, "t/c\n");
+    }
+  ck_assert_int_eq (chmod (a, 0755), 0);
 }
 END_TEST
 
@@ -145,6 +183,79 @@ cache_file (void)
   ck_assert_ptr_null (g_dir_read_name (dir));
   return path;
 }
+
+/* Makes the file that is kept @seconds older than now. */
+static void
+age (gint64 seconds)
+{
+  g_autofree char *path = cache_file ();
+  g_autofree char *text = NULL;
+  gsize length;
+  ck_assert (g_file_get_contents (path, &text, &length, NULL));
+  g_autofree char *stamp =
+      g_strdup_printf ("sandbox-scan-1 %" G_GINT64_FORMAT, g_get_real_time () / G_USEC_PER_SEC - seconds);
+  memcpy (text, stamp, strlen (stamp));
+  ck_assert (g_file_set_contents (path, text, (gssize) length, NULL));
+  ck_assert_int_eq (chmod (path, 0600), 0);
+}
+
+static void
+move (const char *from, const char *to)
+{
+  g_autofree char *old = at (from);
+  g_autofree char *new = at (to);
+  ck_assert_int_eq (rename (old, new), 0);
+}
+
+/* What was found once stays, as long as it exists: whatever a later walk sees. */
+START_TEST (found_once)
+{
+  make_dir ("ws/team/one/.git");
+  make_dir ("ws/team/gone/.git");
+  make_bare ("ws/team/bare");
+  put ("ws/team/p/.git", "gitdir: x\n");
+  g_free (scan_cached ());
+  move ("ws/team/bare/objects", "ws/team/bare/away"); /* no git directory for now */
+  move ("ws/team/gone", "gone");
+  make_dir ("ws/two/.git");
+  age (601);
+  g_autofree char *second = scan_cached ();
+  ck_assert_str_eq (second, "g/team/bare\nt/team/one\np/team/p\nt/two\n");
+  age (601);
+  g_autofree char *root = at ("ws");
+  g_autofree char *third = found (sbx_repo_scan_cached (root, state, getuid (), TRUE));
+  ck_assert_str_eq (third, second);
+  move ("gone", "ws/team/gone"); /* the list did not keep it, the walk finds it */
+  g_autofree char *fourth = found (sbx_repo_scan_cached (root, state, getuid (), TRUE));
+  ck_assert_str_eq (fourth, "g/team/bare\nt/team/gone\nt/team/one\np/team/p\nt/two\n");
+}
+END_TEST
+
+/* A walk that did not see everything forgets nothing, not even what is not there now. */
+START_TEST (incomplete_walks_forget_nothing)
+{
+  if (getuid () == 0)
+    return; /* there is no directory that root cannot read; closed_directories has the other half */
+  make_dir ("ws/team/one/.git");
+  make_dir ("ws/gone/.git");
+  g_free (scan_cached ());
+  g_autofree char *team = at ("ws/team");
+  ck_assert_int_eq (chmod (team, 0), 0);
+  move ("ws/gone", "gone");
+  age (601);
+  g_autoptr (SbxRepoScan) scan = NULL;
+  g_autofree char *root = at ("ws");
+  scan = sbx_repo_scan_cached (root, state, getuid (), FALSE);
+  gboolean complete = scan->complete;
+  g_autofree char *second = found (g_steal_pointer (&scan));
+  ck_assert_int_eq (chmod (team, 0755), 0);
+  ck_assert (!complete);
+  ck_assert_str_eq (second, "t/team/one\n");
+  move ("gone", "ws/gone");
+  g_autofree char *third = scan_cached (); /* not ten minutes yet */
+  ck_assert_str_eq (third, "t/gone\nt/team/one\n");
+}
+END_TEST
 
 START_TEST (kept_for_ten_minutes)
 {
@@ -267,8 +378,11 @@ main (void)
   TCase *trees = tcase_create ("tree");
   tcase_add_checked_fixture (trees, set_up, tear_down);
   tcase_add_test (trees, kinds);
-  tcase_add_test (trees, ignored_by_a_nested_one);
+  tcase_add_test (trees, nothing_hides);
+  tcase_add_test (trees, closed_directories);
   tcase_add_test (trees, budget);
+  tcase_add_test (trees, found_once);
+  tcase_add_test (trees, incomplete_walks_forget_nothing);
   tcase_add_test (trees, kept_for_ten_minutes);
   tcase_add_test (trees, bad_files);
   tcase_add_test (trees, foreign_or_open_files);
