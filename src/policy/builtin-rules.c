@@ -2,7 +2,7 @@
 /* builtin-rules.c - the rules that hold whatever a policy says.
  *
  * A sandbox must never write a place from which the next one takes its policy, its trust or its state: these are denied by
- * their real path, existing or not, and the links that lead there are pinned. */
+ * their real path, existing or not, and the links that lead there are pinned. The state cannot be read either. */
 #include "config.h"
 
 #include "policy/builtin-rules.h"
@@ -112,6 +112,18 @@ freeze_place (SbxTableBuilder *builder, const char *base, const char *name, GPtr
   sbx_path_free (path);
 }
 
+/* What is noted of other runs is nobody's business inside, and nothing there can be opened to be locked or leased. */
+static void
+hide_state (SbxTableBuilder *builder, const char *base, const char *name, GPtrArray *places)
+{
+  if (name == NULL)
+    return;
+  SbxPath *path = sbx_builder_deny (builder, base, name, SBX_RULE_DENY_READ, SBX_KEY_DENY_READ, &sbx_origin_builtin);
+  sbx_builder_add (builder, path, SBX_RULE_DENY_WRITE, &sbx_origin_builtin);
+  g_ptr_array_add (places, g_strdup (path->path));
+  sbx_path_free (path);
+}
+
 static void
 add_policy_places (SbxTableBuilder *builder)
 {
@@ -121,7 +133,7 @@ add_policy_places (SbxTableBuilder *builder)
   freeze_place (builder, NULL, context->run_dir, places);
   freeze_place (builder, NULL, context->etc_dir, places);
   freeze_place (builder, NULL, context->user_dir, places);
-  freeze_place (builder, NULL, context->state_dir, places);
+  hide_state (builder, NULL, context->state_dir, places);
   freeze_place (builder, NULL, context->project_dir, places);
   /* another run may be without these variables, this option */
   if (context->workspace != NULL)
@@ -129,7 +141,7 @@ add_policy_places (SbxTableBuilder *builder)
   if (context->home != NULL)
     {
       freeze_place (builder, context->home, ".config/sandbox", places);
-      freeze_place (builder, context->home, ".local/state/sandbox", places);
+      hide_state (builder, context->home, ".local/state/sandbox", places);
     }
   for (guint i = 0; builder->policy->files != NULL && i < builder->policy->files->len; i++)
     {

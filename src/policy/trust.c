@@ -217,7 +217,8 @@ record_path (const SbxContext *context)
   return g_build_filename (context->state_dir, "trusted", name, NULL);
 }
 
-/* *text is NULL when there is no record. */
+/* *text is NULL when there is no record, or none that can be seen: inside a sandbox the state directory is denied, and trust that
+ * cannot be shown is not given. */
 static gboolean
 read_record (const SbxContext *context, char **text, GError **error)
 {
@@ -227,7 +228,7 @@ read_record (const SbxContext *context, char **text, GError **error)
   gsize length = 0;
 
   *text = NULL;
-  if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+  if (fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == EACCES))
     return TRUE;
   if (fd < 0 || fstat (fd, &st) < 0)
     {
