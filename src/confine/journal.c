@@ -364,7 +364,7 @@ set_held (GError **error, int dir, int fd)
   g_set_error (error, SBX_ERROR, SBX_ERROR_SYSTEM,
                _ ("cannot lock \"%s\": %s has held it for too long\n"
                   "every sandbox-run holds it for moments only; find out what holds it (fuser '%s') and end it"),
-               shown, who, shown);
+                  shown, who, shown);
 }
 
 /* There is no call that waits for a lock and for a time. */

@@ -635,6 +635,34 @@ START_TEST (root_in_a_users_home)
 }
 END_TEST
 
+START_TEST (lock_that_is_not_given_back)
+{
+  g_autofree char *a = below (ws, "a");
+  g_autofree char *lock = below (state, "placeholders/lock");
+  g_autofree char *holder = g_strdup_printf ("process %d ", (int) getpid ());
+  g_auto (SbxJournals) journals = SBX_JOURNALS_CLOSED;
+  g_autoptr (GError) error = NULL;
+
+  sbx_placeholders_free (make (a, NULL));
+  int fd = open (lock, O_RDONLY | O_CLOEXEC);
+  ck_assert_int_ge (fd, 0);
+  ck_assert_int_eq (flock (fd, LOCK_SH), 0);
+  ck_assert (sbx_journals_open (&journals, state, FALSE, &error));
+  journals.patience = 50;
+  gint64 start = g_get_monotonic_time ();
+  ck_assert (!sbx_journals_enter (&journals, NULL, &error));
+  ck_assert_int_ge (g_get_monotonic_time () - start, 50000);
+  ck_assert_int_eq (journals.lock, -1);
+  ck_assert_msg (strstr (error->message, lock) != NULL, "%s", error->message);
+  /* Where the file system has another number than its files say, the kernel's list does not help. */
+  ck_assert_msg (strstr (error->message, holder) != NULL || strstr (error->message, "most likely") != NULL, "%s",
+                 error->message);
+  close (fd);
+  g_clear_error (&error);
+  ck_assert (sbx_journals_enter (&journals, NULL, &error));
+}
+END_TEST
+
 START_TEST (state_below_the_absent_name)
 {
   g_autofree char *outer = below (base, "home");
@@ -937,6 +965,7 @@ main (void)
   tcase_add_loop_test (tcase, state_written_by_others_is_refused, 0, 4);
   tcase_add_test (tcase, state_that_cannot_be_made);
   tcase_add_test (tcase, odd_things_among_the_journals);
+  tcase_add_test (tcase, lock_that_is_not_given_back);
   tcase_add_test (tcase, state_below_the_absent_name);
   tcase_add_loop_test (tcase, opening_strictly, 0, 3);
   tcase_add_loop_test (tcase, commondir_is_a_file, 0, 2);
