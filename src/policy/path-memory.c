@@ -34,6 +34,7 @@ alias_free (SbxPathAlias *alias)
 {
   g_free (alias->path);
   g_ptr_array_unref (alias->via);
+  g_clear_pointer (&alias->through, g_ptr_array_unref);
   g_free (alias);
 }
 
@@ -90,6 +91,8 @@ type_of_mode (mode_t mode)
       return SBX_PATH_FILE;
     case S_IFLNK:
       return SBX_PATH_LINK;
+    case S_IFSOCK:
+      return SBX_PATH_SOCKET;
     default:
       return SBX_PATH_OTHER;
     }

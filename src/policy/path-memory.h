@@ -36,6 +36,7 @@ typedef struct
 {
   char *path;
   GPtrArray *via;
+  GPtrArray *through; /* or NULL */
 } SbxPathAlias;
 
 struct _SbxResolver

@@ -25,7 +25,8 @@ typedef struct
   const char *next; /* into rest */
   gsize asked;      /* so many bytes at the end of rest are of the name itself, not of a link's text */
   GPtrArray *via;
-  guint links;
+  GPtrArray *through;
+  guint links, left; /* added to via, to through */
   char *loop_at; /* the place and the rest before the first link was followed: the answer to a loop */
   char *loop_rest;
   gboolean follow_last;
@@ -45,16 +46,16 @@ step_up (GString *at)
   g_string_truncate (at, slash == NULL ? 0 : (gsize) (slash - at->str));
 }
 
-/* Appends @rest without looking: "." and ".." are taken by their text. */
-static void
+/* Appends @rest without looking, up to its first "..": what that would leave is not there. Returns: whether there is one. */
+static gboolean
 append_unseen (GString *at, const char *rest)
 {
   while (*rest != '\0')
     {
       gsize n = strcspn (rest, "/");
       if (n == 2 && strncmp (rest, "..", 2) == 0)
-        step_up (at);
-      else if (n > 0 && !(n == 1 && *rest == '.'))
+        return TRUE;
+      if (n > 0 && !(n == 1 && *rest == '.'))
         {
           g_string_append_c (at, '/');
           g_string_append_len (at, rest, (gssize) n);
@@ -62,31 +63,29 @@ append_unseen (GString *at, const char *rest)
       rest += n;
       rest += strspn (rest, "/");
     }
-}
-
-static gboolean
-has_dot_dot (const char *rest)
-{
-  while (*rest != '\0')
-    {
-      gsize n = strcspn (rest, "/");
-      if (n == 2 && strncmp (rest, "..", 2) == 0)
-        return TRUE;
-      rest += n;
-      rest += strspn (rest, "/");
-    }
   return FALSE;
 }
 
 /* The list may be that of a remembered directory: never change it. */
-static void
-take_own_via (Walk *walk)
+static GPtrArray *
+take_own (GPtrArray *shared)
 {
   GPtrArray *own = g_ptr_array_new_with_free_func (g_free);
-  for (guint i = 0; i < walk->via->len; i++)
-    g_ptr_array_add (own, g_strdup (g_ptr_array_index (walk->via, i)));
-  g_ptr_array_unref (walk->via);
-  walk->via = own;
+  for (guint i = 0; shared != NULL && i < shared->len; i++)
+    g_ptr_array_add (own, g_strdup (g_ptr_array_index (shared, i)));
+  g_clear_pointer (&shared, g_ptr_array_unref);
+  return own;
+}
+
+static void
+leave (Walk *walk)
+{
+  if (walk->at->len == 0)
+    return;
+  if (!walk->left++)
+    walk->through = take_own (walk->through);
+  g_ptr_array_add (walk->through, g_strdup (walk->at->str));
+  step_up (walk->at);
 }
 
 /* Puts a link's text before what is left of the name. */
@@ -139,7 +138,7 @@ follow (Walk *walk, const SbxPathNode *node, const char *path)
       return FALSE;
     }
   if (walk->links++ == 0)
-    take_own_via (walk);
+    walk->via = take_own (walk->via);
   g_ptr_array_add (walk->via, g_strdup (path));
   put_before (walk, node->text);
   return TRUE;
@@ -185,6 +184,7 @@ finish_at (Walk *walk, const SbxPathNode *node)
   path->type = node->type;
   set_object (path, node);
   path->via = g_steal_pointer (&walk->via);
+  path->through = g_steal_pointer (&walk->through);
   path->errnum = walk->errnum;
   return path;
 }
@@ -196,14 +196,15 @@ finish_unseen (Walk *walk, const char *component, gsize n, int errnum)
   SbxPath *path = g_new0 (SbxPath, 1);
   gsize reached = walk->at->len;
   g_autofree char *first = g_strndup (component, n);
-  path->errnum = errnum == 0 && has_dot_dot (walk->next) ? ENOENT : errnum;
   append_unseen (walk->at, first);
-  append_unseen (walk->at, walk->next);
+  path->nowhere = append_unseen (walk->at, walk->next);
+  path->errnum = errnum == 0 && path->nowhere ? ENOENT : errnum;
   path->path = g_strdup (place (walk));
-  path->type = SBX_PATH_MISSING;
   find_existing (walk->resolver, path, MIN (reached, strlen (path->path)));
+  path->type = walk->at->len > reached ? SBX_PATH_MISSING : sbx_resolver_look (walk->resolver, path->path)->type;
   path->dangling = path->errnum == 0 && n > 0 && strlen (component) > walk->asked;
   path->via = g_steal_pointer (&walk->via);
+  path->through = g_steal_pointer (&walk->through);
   return path;
 }
 
@@ -240,7 +241,7 @@ walk_on (Walk *walk)
         continue;
       if (n == 2 && component[0] == '.' && component[1] == '.')
         {
-          step_up (walk->at);
+          leave (walk);
           continue;
         }
       gsize before = walk->at->len;
@@ -281,7 +282,7 @@ walk_on (Walk *walk)
 }
 
 static SbxPath *
-walk_from (SbxResolver *resolver, const char *at, GPtrArray *via, const char *name, gboolean follow_last)
+walk_from (SbxResolver *resolver, const char *at, const SbxPathAlias *alias, const char *name, gboolean follow_last)
 {
   Walk walk = { .resolver = resolver,
                 .at = g_string_new (strcmp (at, "/") == 0 ? "" : at),
@@ -289,7 +290,8 @@ walk_from (SbxResolver *resolver, const char *at, GPtrArray *via, const char *na
   walk.rest = g_strdup (name);
   walk.next = walk.rest;
   walk.asked = strlen (name);
-  walk.via = via != NULL ? g_ptr_array_ref (via) : g_ptr_array_new_with_free_func (g_free);
+  walk.via = alias != NULL ? g_ptr_array_ref (alias->via) : g_ptr_array_new_with_free_func (g_free);
+  walk.through = alias != NULL && alias->through != NULL ? g_ptr_array_ref (alias->through) : NULL;
   SbxPath *path = walk_on (&walk);
   g_string_free (walk.at, TRUE);
   g_free (walk.rest);
@@ -305,13 +307,14 @@ too_long (SbxResolver *resolver, const char *name)
 {
   SbxPath *path = g_new0 (SbxPath, 1);
   GString *at = g_string_new (NULL);
-  append_unseen (at, name);
+  path->nowhere = append_unseen (at, name);
   path->path = at->len == 0 ? g_strdup ("/") : g_strdup (at->str);
   g_string_free (at, TRUE);
-  path->type = SBX_PATH_MISSING;
   path->errnum = ENAMETOOLONG;
   path->via = g_ptr_array_new_with_free_func (g_free);
-  find_existing (resolver, path, 1);
+  find_existing (resolver, path, path->nowhere ? strlen (path->path) : 1);
+  path->type =
+      path->path[path->existing] == '\0' ? sbx_resolver_look (resolver, path->path)->type : SBX_PATH_MISSING;
   return path;
 }
 
@@ -331,6 +334,7 @@ find_alias (SbxResolver *resolver, const char *at, const char *name, gsize lengt
   alias = g_new0 (SbxPathAlias, 1);
   alias->path = g_strdup (path->path);
   alias->via = g_ptr_array_ref (path->via);
+  alias->through = g_steal_pointer (&path->through);
   g_hash_table_insert (resolver->aliases, g_steal_pointer (&key), alias);
   return alias;
 }
@@ -353,6 +357,7 @@ resolve_in (SbxResolver *resolver, const SbxPathAlias *alias, const char *last)
   set_object (path, node);
   path->type = node->type;
   path->via = g_ptr_array_ref (alias->via);
+  path->through = alias->through != NULL ? g_ptr_array_ref (alias->through) : NULL;
   return path;
 }
 
@@ -382,7 +387,7 @@ sbx_path_resolve (SbxResolver *resolver, const char *base, const char *name, gbo
   if (alias == NULL)
     return walk_from (resolver, at, NULL, name, follow_last);
   SbxPath *path = resolve_in (resolver, alias, last);
-  return path != NULL ? path : walk_from (resolver, alias->path, alias->via, last, follow_last);
+  return path != NULL ? path : walk_from (resolver, alias->path, alias, last, follow_last);
 }
 
 void
@@ -392,6 +397,7 @@ sbx_path_free (SbxPath *path)
     return;
   g_free (path->path);
   g_ptr_array_unref (path->via);
+  g_clear_pointer (&path->through, g_ptr_array_unref);
   g_free (path);
 }
 

@@ -26,7 +26,8 @@ typedef enum
   SBX_PATH_DIR,
   SBX_PATH_FILE,    /* regular file */
   SBX_PATH_LINK,    /* a symbolic link: not to be followed, one of a loop, or a descriptor below /proc/self */
-  SBX_PATH_OTHER,   /* socket, FIFO, device */
+  SBX_PATH_SOCKET,
+  SBX_PATH_OTHER,   /* FIFO, device: whoever may open it writes it, also on a read-only mount */
 } SbxPathType;
 
 typedef struct
@@ -39,10 +40,13 @@ typedef struct
   uid_t owner;
   nlink_t links;
   GPtrArray *via;     /* char*: canonical location of every symbolic link that was followed, in order */
+  GPtrArray *through; /* char*: every directory that was left by "..", in order: whoever may not search it does not get on;
+                       * NULL when there is none */
   gboolean dangling;  /* a link was followed and leads to nothing: @path is the missing target */
   int errnum;         /* 0, or why resolving stopped (EACCES, ELOOP, ENAMETOOLONG, ENOTDIR; ENOENT: ".." after a missing
-                       * component): then @path is as far as known with the rest appended, and a verdict must be a
-                       * denial of what could lie there. A loop stops at its first link. */
+                       * component): then @path is as far as known with the rest appended up to its first "..", and a
+                       * verdict must be a denial of what could lie there. A loop stops at its first link. */
+  gboolean nowhere;   /* ".." follows where resolving stopped: the whole name means nothing, whatever @path is */
 } SbxPath;
 
 /* Per-run memory of directories already seen, so that a thousand names below one home cost one walk of it. */

@@ -154,6 +154,15 @@ sbx_builder_pin_links (SbxTableBuilder *builder, const SbxPath *path, const SbxO
     }
 }
 
+/* A name that goes through what is no directory, by "..", means nothing to the kernel. Only for the places of policies it must
+ * stay so: what it goes through is not to be replaced. */
+static gboolean
+leads_nowhere (const SbxPath *path, const SbxOrigin *origin)
+{
+  return path->nowhere && origin->level != SBX_LEVEL_BUILTIN
+         && (path->errnum == ENOTDIR || path->errnum == ELOOP || path->errnum == ENAMETOOLONG);
+}
+
 SbxPath *
 sbx_builder_deny (SbxTableBuilder *builder, const char *base, const char *name, SbxRuleKind kind, SbxKey key,
                   const SbxOrigin *origin)
@@ -161,8 +170,15 @@ sbx_builder_deny (SbxTableBuilder *builder, const char *base, const char *name, 
   g_autoptr (SbxPath) path = sbx_path_resolve (builder->resolver, base, name, TRUE);
   if (kind == SBX_RULE_PROTECT && sbx_builder_is_unprotected (builder, path->path, origin->level))
     return NULL;
-  sbx_builder_add (builder, path, kind, origin);
   sbx_builder_pin_links (builder, path, origin);
+  if (leads_nowhere (path, origin))
+    {
+      g_autofree char *shown = sbx_text_escape (name);
+      sbx_builder_note (builder, key, origin, TRUE,
+                        g_strdup_printf (_ ("%s leads nowhere: %s; no effect"), shown, g_strerror (path->errnum)));
+      return NULL;
+    }
+  sbx_builder_add (builder, path, kind, origin);
   freeze (builder, path, kind, origin);
   if (path->type == SBX_PATH_FILE && path->links > 1)
     {

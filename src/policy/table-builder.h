@@ -40,7 +40,7 @@ void sbx_builder_add (SbxTableBuilder *builder, const SbxPath *path, guint kinds
 
 /* Resolves @name against @base and denies what it leads to; @kind is DENY_READ, DENY_WRITE or PROTECT.
  * Links passed in places that can be written are pinned; what is missing there cannot be created.
- * Returns: (transfer full): where it led, or NULL if unprotect takes it out. */
+ * Returns: (transfer full): where it led, or NULL if unprotect takes it out or it can lead nowhere (then there is a note). */
 SbxPath *sbx_builder_deny (SbxTableBuilder *builder, const char *base, const char *name, SbxRuleKind kind, SbxKey key,
                            const SbxOrigin *origin);
 
