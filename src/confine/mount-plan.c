@@ -253,6 +253,7 @@ add_absent (Builder *b, const Node *node, gboolean in_writable)
       mount->reason = node->reason;
       mount->is_dir = FALSE;
       mount->watched = TRUE;
+      mount->in_writable = TRUE;
     }
 }
 

@@ -35,6 +35,7 @@ libpolicy_a_SOURCES = \
 	src/policy/path-listing.h \
 	src/policy/path-memory.c \
 	src/policy/path-memory.h \
+	src/policy/path-state.c \
 	src/policy/path-table.c \
 	src/policy/path-table.h \
 	src/policy/path.c \

@@ -69,6 +69,7 @@ typedef struct
   const SbxPathRule *frozen;   /* topmost DENY_WRITE or PROTECT at or above, or NULL */
   const SbxPathRule *writable; /* deepest WORKSPACE or ALLOW_WRITE at or above, or NULL */
   const SbxPathRule *opened;   /* ALLOW_READ that re-opened it, or NULL */
+  const SbxPathRule *special;  /* DENY_WRITE or PROTECT of a FIFO or a device at the path itself, or NULL */
 } SbxPathState;
 
 /* @path must be canonical. */
@@ -76,5 +77,13 @@ void sbx_path_table_state (const SbxPathTable *table, const char *path, SbxPathS
 
 /* The same for the path of every rule, in one sweep; @states has room for all of @table->rules. */
 void sbx_path_table_states (const SbxPathTable *table, SbxPathState *states);
+
+/* A read-only mount does not keep a FIFO from being written: where its place could be written, a denial of the FIFO itself
+ * shuts it altogether. */
+gboolean sbx_path_state_is_shut (const SbxPathTable *table, const SbxPathState *state);
+
+/* Whether a name can lead through the directory @path, whose state is @state, and on by "..": a denied or private one is
+ * there only if it is the place itself, or on the way to something below it that is seen. */
+gboolean sbx_path_table_can_pass (const SbxPathTable *table, const char *path, const SbxPathState *state);
 
 G_END_DECLS

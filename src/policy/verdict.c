@@ -31,6 +31,11 @@ answer_hidden (SbxVerdict *verdict, SbxAccess access, const SbxPathRule *hidden,
   gboolean scratch = (hidden->kinds & SBX_RULE_SCRATCH) != 0;
   gboolean view = strcmp (hidden->path, "/") == 0;
   gboolean allowed = access == SBX_ACCESS_WRITE ? scratch : itself || (scratch && path->type == SBX_PATH_MISSING);
+  if (path->nowhere)
+    {
+      answer (verdict, FALSE, "unresolvable", NULL, 0);
+      return;
+    }
   answer (verdict, allowed, view && !allowed ? "not-in-view" : "private", hidden, SBX_RULE_HIDE);
 }
 
@@ -44,13 +49,23 @@ is_own_process (const char *path)
          || (digits > 0 && (rest[digits] == '/' || rest[digits] == '\0'));
 }
 
+/* What keeps @state from being written. */
 static void
-judge_read (const SbxPathState *state, const SbxPath *path, SbxVerdict *verdict)
+answer_frozen (SbxVerdict *verdict, const SbxPathState *state)
+{
+  SbxRuleKind kind = (state->frozen->kinds & SBX_RULE_DENY_WRITE) ? SBX_RULE_DENY_WRITE : SBX_RULE_PROTECT;
+  answer (verdict, FALSE, sbx_rule_kind_name (kind), state->frozen, kind);
+}
+
+static void
+judge_read (const SbxPathTable *table, const SbxPathState *state, const SbxPath *path, SbxVerdict *verdict)
 {
   if (state->denied != NULL)
     answer (verdict, FALSE, "deny-read", state->denied, SBX_RULE_DENY_READ);
   else if (state->hidden != NULL)
     answer_hidden (verdict, SBX_ACCESS_READ, state->hidden, path);
+  else if (sbx_path_state_is_shut (table, state))
+    answer_frozen (verdict, state);
   else if (path->errnum != 0)
     answer (verdict, FALSE, "unresolvable", NULL, 0);
   else if (state->opened != NULL)
@@ -62,10 +77,8 @@ judge_read (const SbxPathState *state, const SbxPath *path, SbxVerdict *verdict)
 static void
 judge_write (const SbxPathTable *table, const SbxPathState *state, const SbxPath *path, SbxVerdict *verdict)
 {
-  if (state->frozen != NULL && (state->frozen->kinds & SBX_RULE_DENY_WRITE))
-    answer (verdict, FALSE, "deny-write", state->frozen, SBX_RULE_DENY_WRITE);
-  else if (state->frozen != NULL)
-    answer (verdict, FALSE, "protect", state->frozen, SBX_RULE_PROTECT);
+  if (state->frozen != NULL)
+    answer_frozen (verdict, state);
   else if (state->denied != NULL)
     answer (verdict, FALSE, "deny-read", state->denied, SBX_RULE_DENY_READ);
   else if (state->hidden != NULL)
@@ -91,22 +104,38 @@ is_remade (const char *link, const SbxPathRule *hidden)
   return sbx_path_is_below (link, "/dev") || (strcmp (hidden->path, "/") == 0 && strchr (link + 1, '/') == NULL);
 }
 
-/* A link inside a denied or private place leads nowhere: it is not there. */
-static gboolean
-judge_links (const SbxPathTable *table, const SbxPath *path, SbxVerdict *verdict)
+/* The answer where a name does not get on, in a denied or private place. */
+static void
+answer_stopped (SbxVerdict *verdict, const SbxPathState *state)
 {
+  if (state->denied != NULL)
+    answer (verdict, FALSE, "deny-read", state->denied, SBX_RULE_DENY_READ);
+  else
+    answer (verdict, FALSE, strcmp (state->hidden->path, "/") == 0 ? "not-in-view" : "private", state->hidden,
+            SBX_RULE_HIDE);
+}
+
+/* A link inside a denied or private place leads nowhere: it is not there. Nor does ".." lead out of such a place. */
+static gboolean
+judge_way (const SbxPathTable *table, const SbxPath *path, SbxVerdict *verdict)
+{
+  SbxPathState state;
   for (guint i = 0; i < path->via->len; i++)
     {
       const char *link = g_ptr_array_index (path->via, i);
-      SbxPathState state;
       sbx_path_table_state (table, link, &state);
-      if (state.denied != NULL)
-        answer (verdict, FALSE, "deny-read", state.denied, SBX_RULE_DENY_READ);
-      else if (state.hidden != NULL && !is_remade (link, state.hidden))
-        answer (verdict, FALSE, strcmp (state.hidden->path, "/") == 0 ? "not-in-view" : "private", state.hidden,
-                SBX_RULE_HIDE);
-      else
+      if (state.denied == NULL && (state.hidden == NULL || is_remade (link, state.hidden)))
         continue;
+      answer_stopped (verdict, &state);
+      return TRUE;
+    }
+  for (guint i = 0; path->through != NULL && i < path->through->len; i++)
+    {
+      const char *directory = g_ptr_array_index (path->through, i);
+      sbx_path_table_state (table, directory, &state);
+      if (sbx_path_table_can_pass (table, directory, &state))
+        continue;
+      answer_stopped (verdict, &state);
       return TRUE;
     }
   return FALSE;
@@ -139,11 +168,11 @@ sbx_verdict_path (const SbxPathTable *table, const SbxContext *context, SbxResol
     }
   g_autoptr (SbxPath) path = sbx_path_resolve (resolver, base, rest, TRUE);
   SbxPathState state;
-  if (path->via->len == 0 || !judge_links (table, path, verdict))
+  if (!judge_way (table, path, verdict))
     {
       sbx_path_table_state (table, path->path, &state);
       if (access == SBX_ACCESS_READ)
-        judge_read (&state, path, verdict);
+        judge_read (table, &state, path, verdict);
       else
         judge_write (table, &state, path, verdict);
     }

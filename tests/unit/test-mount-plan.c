@@ -138,6 +138,20 @@ START_TEST (masks_by_type)
 }
 END_TEST
 
+START_TEST (fifo_is_shut)
+{
+  Fixture f;
+
+  fixture_init (&f);
+  add (&f, "/ws", SBX_RULE_WORKSPACE, SBX_PATH_DIR);
+  add (&f, "/ws/ctl", SBX_RULE_PROTECT, SBX_PATH_OTHER);
+  add (&f, "/ws/sock", SBX_RULE_PROTECT, SBX_PATH_SOCKET);
+  add (&f, "/out", SBX_RULE_ALLOW_READ, SBX_PATH_DIR);
+  add (&f, "/out/ctl", SBX_RULE_DENY_WRITE, SBX_PATH_OTHER);
+  assert_plan (&f, "bind rw /ws; mask file /ws/ctl; bind ro /ws/sock");
+}
+END_TEST
+
 START_TEST (nested_openings)
 {
   Fixture f;
@@ -349,6 +363,7 @@ main (void)
   tcase_add_test (tcase, protected_below_workspace_is_pinned);
   tcase_add_test (tcase, what_is_read_only_already_needs_nothing);
   tcase_add_test (tcase, masks_by_type);
+  tcase_add_test (tcase, fifo_is_shut);
   tcase_add_test (tcase, nested_openings);
   tcase_add_test (tcase, openings_get_mount_points);
   tcase_add_test (tcase, writable_opening_in_workspace);

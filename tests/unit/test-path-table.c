@@ -399,12 +399,22 @@ END_TEST
 START_TEST (sockets)
 {
   g_autofree char *node = at ("out/socket");
+  g_autofree char *pipe = at ("out/pipe");
   ck_assert_int_eq (mknod (node, S_IFSOCK | 0600, 0), 0);
+  ck_assert_int_eq (mkfifo (pipe, 0600), 0);
+  put ("out/file", "");
   LOAD ({ SBX_KEY_NET_UNIX_SOCKETS, "TOP/out/socket", 0 }, { SBX_KEY_NET_UNIX_SOCKETS, "TOP/out/none", 0 },
-        { SBX_KEY_NET_UNIX_SOCKETS, "TOP/out", 0 });
+        { SBX_KEY_NET_UNIX_SOCKETS, "TOP/out", 0 }, { SBX_KEY_NET_UNIX_SOCKETS, "TOP/out/file", 0 },
+        { SBX_KEY_NET_UNIX_SOCKETS, "TOP/out/pipe", 0 });
   ck_assert_uint_eq (kinds_at (table, "out/socket"), SBX_RULE_ALLOW_READ | SBX_RULE_ALLOW_WRITE);
   ck_assert_uint_eq (kinds_at (table, "out/none"), 0);
   ck_assert_uint_eq (kinds_at (table, "out"), 0);
+  ck_assert_uint_eq (kinds_at (table, "out/file"), 0);
+  ck_assert_uint_eq (kinds_at (table, "out/pipe"), 0);
+  guint warnings = 0;
+  for (guint i = 0; i < table->notes->len; i++)
+    warnings += ((SbxNote *) g_ptr_array_index (table->notes, i))->warning;
+  ck_assert_uint_eq (warnings, 3);
 }
 END_TEST
 

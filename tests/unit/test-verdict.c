@@ -266,6 +266,63 @@ START_TEST (private_tmp)
 }
 END_TEST
 
+/* ".." out of a denied directory works only where something below it is let in. */
+START_TEST (through_a_denied_directory)
+{
+  make_link ("secret/..", "home/ws/up");
+  make_dir ("home/ws/open");
+  const Setting settings[] = { { DR, "secret", 0 }, { AR, "secret/public", 0 } };
+  load (settings, 1);
+  assert_verdict (R, "secret/../src/main.c", FALSE, "deny-read");
+  assert_verdict (W, "secret/../src/main.c", FALSE, "deny-read");
+  assert_verdict (R, "secret/sub/../../src/main.c", FALSE, "deny-read");
+  assert_verdict (R, "up/src/main.c", FALSE, "deny-read");
+  assert_verdict (R, "up", FALSE, "deny-read");
+  assert_verdict (R, "open/../src/main.c", TRUE, "default");
+  load (settings, 2);
+  assert_verdict (R, "secret/../src/main.c", TRUE, "default");
+  assert_verdict (R, "secret/public/../../src/main.c", TRUE, "default");
+  assert_verdict (R, "secret/sub/../../src/main.c", FALSE, "deny-read");
+  assert_verdict (R, "secret/public/../creds", FALSE, "deny-read");
+  assert_verdict (R, "up/src/main.c", TRUE, "default");
+}
+END_TEST
+
+/* Nor does it lead on from what is not there or is no directory. */
+START_TEST (through_nothing)
+{
+  const Setting settings[] = { { DR, "gone/../src/main.c", 0 }, { DW, "src/main.c/../main.c", 0 } };
+  load (settings, G_N_ELEMENTS (settings));
+  assert_verdict (R, "src/main.c", TRUE, "default");
+  assert_verdict (W, "src/main.c", TRUE, "workspace");
+  assert_verdict (R, "gone/../src/main.c", FALSE, "deny-read");
+  assert_verdict (R, "gone", FALSE, "deny-read");
+  assert_verdict (R, "lost/../src/main.c", FALSE, "unresolvable");
+  assert_verdict (R, "src/main.c/../main.c", FALSE, "unresolvable");
+}
+END_TEST
+
+/* A read-only mount does not stop who writes to a FIFO: denied to be written by its own name, it is shut. */
+START_TEST (fifo)
+{
+  g_autofree char *own = at ("home/ws/ctl");
+  g_autofree char *deep = at ("home/ws/kept/ctl");
+  g_autofree char *other = at ("out/ctl");
+  make_dir ("home/ws/kept");
+  ck_assert_int_eq (mkfifo (own, 0600), 0);
+  ck_assert_int_eq (mkfifo (deep, 0600), 0);
+  ck_assert_int_eq (mkfifo (other, 0600), 0);
+  const Setting settings[] = { { DW, "ctl", 0 }, { SBX_KEY_PROTECT, "kept", 0 }, { DW, "TOP/out/ctl", 0 } };
+  load (NULL, 0);
+  assert_verdict (R, "ctl", TRUE, "default");
+  load (settings, G_N_ELEMENTS (settings));
+  assert_verdict (R, "ctl", FALSE, "deny-write");
+  assert_verdict (W, "ctl", FALSE, "deny-write");
+  assert_verdict (R, "kept/ctl", TRUE, "default");
+  assert_verdict (R, "TOP/out/ctl", TRUE, "default");
+}
+END_TEST
+
 START_TEST (origin_is_told)
 {
   const Setting settings[] = { { DR, "src", SBX_LEVEL_SYSTEM }, { DR, "secret", SBX_LEVEL_USER } };
@@ -284,6 +341,7 @@ END_TEST
  * Names are resolved by recursion on strings, rules are looked for by walking up from the path: slow and plain. */
 
 static GPtrArray *passed; /* char*: links */
+static GPtrArray *left;   /* char*: directories that were left by ".." */
 
 static char *
 model_join (const char *directory, const char *rest)
@@ -309,6 +367,7 @@ model_resolve (const char *directory, const char *name, int depth, char **first_
       if (*first_missing != NULL)
         return NULL;
       g_autofree char *up = g_path_get_dirname (directory);
+      g_ptr_array_add (left, g_strdup (directory));
       return model_resolve (up, tail, depth, first_missing);
     }
   g_autofree char *here = model_join (directory, head);
@@ -374,6 +433,19 @@ model_denied (const GArray *rules, const char *path)
       g_free (up);
       up = parent;
     }
+}
+
+/* Whether a walk can go through @directory: it can be seen, or something below it. */
+static gboolean
+model_passes (const GArray *rules, const char *directory)
+{
+  gboolean passes = !model_denied (rules, directory);
+  for (guint i = 0; i < rules->len && !passes; i++)
+    {
+      const ModelRule *rule = &g_array_index (rules, ModelRule, i);
+      passes = rule->key == AR && rule->path != NULL && model_is_at_or_above (directory, rule->path);
+    }
+  return passes;
 }
 
 static gboolean
@@ -475,6 +547,7 @@ compare_answers (GRand *rand, const GArray *rules, guint n_questions)
       g_autofree char *name = random_name (rand, FALSE);
       g_autofree char *missing = NULL;
       g_ptr_array_set_size (passed, 0);
+      g_ptr_array_set_size (left, 0);
       g_autofree char *path = model_resolve ("/", name, 0, &missing);
       if (path == NULL)
         {
@@ -486,6 +559,8 @@ compare_answers (GRand *rand, const GArray *rules, guint n_questions)
       gboolean readable = !model_denied (rules, path);
       for (guint j = 0; j < passed->len; j++)
         readable &= !model_denied (rules, g_ptr_array_index (passed, j));
+      for (guint j = 0; j < left->len; j++)
+        readable &= model_passes (rules, g_ptr_array_index (left, j));
       gboolean writable = readable && !model_frozen (rules, path) && model_in_writable (rules, path);
       g_auto (SbxVerdict) read;
       g_auto (SbxVerdict) write;
@@ -502,6 +577,7 @@ START_TEST (agrees_with_the_model)
   static const SbxKey keys[] = { DR, DR, AR, AR, DW, SBX_KEY_PROTECT, AW };
   g_autoptr (GRand) rand = g_rand_new_with_seed ((guint32) _i);
   passed = g_ptr_array_new_with_free_func (g_free);
+  left = g_ptr_array_new_with_free_func (g_free);
   random_tree (rand);
   for (int round = 0; round < 40; round++)
     {
@@ -527,6 +603,7 @@ START_TEST (agrees_with_the_model)
       compare_answers (rand, rules, 120);
     }
   g_ptr_array_unref (passed);
+  g_ptr_array_unref (left);
 }
 END_TEST
 
@@ -586,6 +663,9 @@ main (void)
   tcase_add_test (trees, alternation);
   tcase_add_test (trees, no_workspace);
   tcase_add_test (trees, private_tmp);
+  tcase_add_test (trees, through_a_denied_directory);
+  tcase_add_test (trees, through_nothing);
+  tcase_add_test (trees, fifo);
   tcase_add_test (trees, origin_is_told);
   tcase_add_loop_test (trees, agrees_with_the_model, 0, 16);
   tcase_add_loop_test (trees, project_never_widens, 0, 8);
