@@ -4,6 +4,8 @@ bin_PROGRAMS += sandbox-run
 sandbox_run_SOURCES = \
 	src/run/admit.c \
 	src/run/admit.h \
+	src/run/aftermath.c \
+	src/run/aftermath.h \
 	src/run/direct.c \
 	src/run/direct.h \
 	src/run/dry-run.c \

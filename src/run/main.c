@@ -19,6 +19,7 @@
 #include "confine/placeholder.h"
 #include "confine/session.h"
 #include "run/admit.h"
+#include "run/aftermath.h"
 #include "run/direct.h"
 #include "run/dry-run.h"
 #include "run/options.h"
@@ -280,7 +281,10 @@ run_confined (Front *front, const SbxPolicy *policy, const SbxContext *context, 
                  .keep_fds = (const int *) options->keep_fds->data,
                  .n_keep_fds = options->keep_fds->len,
                  .timeout = options->timeout };
-  return sbx_run (front->launch, &run, status, error);
+  g_autofree char *bare = sbx_aftermath_bare (context->workspace);
+  gboolean good = sbx_run (front->launch, &run, status, error);
+  sbx_aftermath_warn (context->workspace, bare);
+  return good;
 }
 
 /* Makes the state directory, so that the rules know of it, and removes what killed runs left, so that they do not. Inside a

@@ -6,6 +6,7 @@ import os
 import socket
 import stat
 import subprocess
+import time
 
 from sbxtest import REFUSED, REFUSED_JOIN, main, test, tool
 
@@ -432,6 +433,98 @@ def repositories(t):
         for script in ("echo 'gitdir: /tmp/evil' > wt/.git", "rm wt/.git", "mv wt/.git wt/g", "rm -f wt/.git; mkdir -p wt/.git/hooks"):
             b.sh(script)
             t.eq(b.tree().get(b"wt/.git"), before[b"wt/.git"], script)
+
+
+def age_scan(b, seconds=700):
+    """Makes what the walk found look older."""
+    scan = os.path.join(b.home, ".local/state/sandbox/scan")
+    with b.user():
+        names = os.listdir(scan)
+        for name in names:
+            with open(os.path.join(scan, name), "r+b") as f:
+                f.seek(len("sandbox-scan-1 "))
+                f.write(b"%d" % (time.time() - seconds))
+    return len(names)
+
+
+@test("what a command does to hide a repository from the next walk does not open it")
+def hidden_repositories(t):
+    ways = {
+        "ignored": "mkdir team/.git && echo /proj > team/.gitignore",
+        "looks bare": "mkdir team/objects team/refs && touch team/HEAD",
+        "is bare": "mkdir team/objects team/refs && echo 'ref: refs/heads/main' > team/HEAD",
+        "closed": "chmod 0311 team",
+        "very closed": "chmod 0 team",
+    }
+    for scan in ("cached", "always"):
+        for way, script in ways.items():
+            if way.endswith("closed") and os.getuid() == 0 and t.uid == 0:
+                continue  # nothing is closed to root
+            with t.box("""filesystem : { protect = [ ".git/hooks", ".git/config" ]; scan = "%s"; };""" % scan) as b:
+                b.write("team/proj/.git/HEAD", "ref: refs/heads/main\n")
+                b.write("team/proj/.git/config", "[core]\n")
+                b.mkdir("team/proj/.git/hooks")
+                r = b.sh("! echo x >> team/proj/.git/config && " + script)
+                t.eq(r.code, 0, "%s, %s: first run" % (scan, way))
+                t.eq(age_scan(b), 1, "%s, %s: one list" % (scan, way))
+                for round in (2, 3):
+                    r = b.sh("chmod 755 team; echo x >> team/proj/.git/config; echo x > team/proj/.git/hooks/pre-commit; mv team/proj team/p2")
+                    if scan == "always" and way.endswith("closed"):
+                        t.eq(r.code, 125, "%s, %s: run %d" % (scan, way, round))
+                    else:
+                        t.failed(r, "%s, %s: run %d" % (scan, way, round))
+                    age_scan(b)
+                os.chmod(b.path("team"), 0o755)
+                t.eq(b.read("team/proj/.git/config"), "[core]\n", "%s, %s: config" % (scan, way))
+                t.eq(os.listdir(b.path("team/proj/.git/hooks")), [], "%s, %s: hooks" % (scan, way))
+
+
+@test("a command that makes the workspace's top a bare repository is told of")
+def bare_at_the_top(t):
+    make = "mkdir -p objects refs; echo 'ref: refs/heads/main' > HEAD"
+    with t.box() as b:
+        r = b.sh("touch HEAD; mkdir objects")
+        t.eq((r.code, r.err), (0, ""), "two of three")
+        r = b.sh(make + "; exit 3")
+        t.eq(r.code, 3, "status")
+        t.ok(b.ws in r.err, "where", r)
+        t.ok("bare repository: HEAD, objects, refs\n" in r.err, "what", r)
+        r = b.sh(make)
+        t.eq((r.code, r.err), (0, ""), "it was one before")
+        r = b.sh("rm -r HEAD objects refs", "-q")
+        r = b.sh(make, "-q")
+        t.eq((r.code, r.err), (0, ""), "quiet")
+        b.sh("rm -r objects refs")
+        r = b.sh("echo x > commondir")
+        t.ok("bare repository: HEAD, commondir\n" in r.err, "the rest is elsewhere", r)
+
+
+@test("the state directory can neither be read nor locked nor written")
+def state_is_closed(t):
+    with t.box() as b:
+        b.sh("true")
+        state = os.path.join(b.home, ".local/state/sandbox")
+        r = b.py("""
+        import fcntl
+        def lock(path):
+            fd = os.open(path, os.O_RDONLY)
+            fcntl.flock(fd, fcntl.LOCK_EX)
+        state = sys.argv[1]
+        for name in ("", "/placeholders", "/placeholders/lock"):
+            note("lock" + name, lock, state + name)
+        note("list", os.listdir, state)
+        note("make", os.mkdir, state + "/new")
+        done()
+        """, args=(state,))
+        answers = r.json()
+        for name, answer in answers.items():
+            t.member(answer, ("EACCES", "EROFS"), "inside: %r" % name)
+        with b.user():
+            os.makedirs(state + "/placeholders", exist_ok=True)
+        r = b.check("can", "read", state + "/placeholders/lock")
+        t.eq((r.code, r.out.split("\t")[0:3:2]), (1, ["deny", "deny-read"]), "can read")
+        r = b.check("can", "write", state + "/placeholders/lock")
+        t.eq((r.code, r.out.split("\t")[0:3:2]), (1, ["deny", "deny-write"]), "can write")
 
 
 @test("git in the workspace: status and add see nothing that the command did not make")
