@@ -5,8 +5,10 @@
 
 #include "policy/context.h"
 
+#include <errno.h>
 #include <pwd.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -141,6 +143,7 @@ sbx_context_new (const SbxContextOptions *options, GError **error)
 
   context->uid = getuid ();
   context->gid = getgid ();
+  context->keeps_nothing = options->keeps_nothing;
   if (!set_system_dirs (context, options->root, error))
     return NULL;
   context->home = find_home (resolver, context->uid);
@@ -175,4 +178,27 @@ sbx_context_free (SbxContext *context)
   g_free (context->service);
   g_free (context->command);
   g_free (context);
+}
+
+gboolean
+sbx_context_make_directory (uid_t uid, const char *directory, GError **error)
+{
+  g_autofree char *existing = g_strdup (directory);
+  struct stat st;
+  int result;
+  while ((result = stat (existing, &st)) < 0 && errno == ENOENT && strcmp (existing, "/") != 0)
+    {
+      char *parent = g_path_get_dirname (existing);
+      g_free (existing);
+      existing = parent;
+    }
+  if (result == 0 && st.st_uid != uid)
+    {
+      sbx_error_set_at (error, existing, 0, _ ("it belongs to another user: is HOME right?"));
+      return FALSE;
+    }
+  if (result == 0 && g_mkdir_with_parents (directory, 0700) == 0)
+    return TRUE;
+  sbx_error_set_at (error, directory, 0, _ ("cannot create: %s"), g_strerror (errno));
+  return FALSE;
 }

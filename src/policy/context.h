@@ -25,6 +25,7 @@ typedef struct
   char *project_dir;   /* WORKSPACE/.sandbox; NULL without workspace or with --no-project */
   char *service;       /* --service, else the basename of the command, else NULL */
   char *command;       /* basename of the command, or NULL */
+  gboolean keeps_nothing; /* nothing is to be stored: --dry-run */
 } SbxContext;
 
 typedef struct
@@ -35,6 +36,7 @@ typedef struct
   const char *service;
   const char *command;   /* argv[0] of the command or NULL */
   gboolean no_project;
+  gboolean keeps_nothing;
 } SbxContextOptions;
 
 /* Looks at the process and the file system: HOME and the XDG variables (absolute ones only), the current directory, and
@@ -44,5 +46,9 @@ typedef struct
 SbxContext *sbx_context_new (const SbxContextOptions *options, GError **error);
 void sbx_context_free (SbxContext *context);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbxContext, sbx_context_free)
+
+/* Makes @directory (mode 0700, with what is missing above it) in the home of @uid. FALSE where the nearest directory that exists
+ * is somebody else's: root with another's HOME would leave directories there that their owner cannot use. */
+gboolean sbx_context_make_directory (uid_t uid, const char *directory, GError **error);
 
 G_END_DECLS

@@ -211,15 +211,16 @@ protect_pointed (Protect *protect, const char *top)
 static SbxRepoScan *
 scan_root (SbxTableBuilder *builder, const char *root, gboolean is_workspace)
 {
+  const SbxContext *context = builder->context;
   switch (sbx_policy_number (builder->policy, SBX_KEY_SCAN))
     {
     case SBX_SCAN_ALWAYS:
-      return sbx_repo_scan_cached (root, builder->context->state_dir, builder->context->uid, TRUE);
+      return sbx_repo_scan_cached (root, context->state_dir, context->uid, TRUE, !context->keeps_nothing);
     case SBX_SCAN_OFF:
       return is_workspace ? sbx_repo_scan (root, FALSE, SBX_REPO_SCAN_MAX_ENTRIES, SBX_REPO_SCAN_MAX_MICROSECONDS)
                           : NULL;
     default:
-      return sbx_repo_scan_cached (root, builder->context->state_dir, builder->context->uid, FALSE);
+      return sbx_repo_scan_cached (root, context->state_dir, context->uid, FALSE, !context->keeps_nothing);
     }
 }
 

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "policy/context.h"
 
 #define VERSION_WORD "sandbox-scan-1"
 #define MAX_AGE_SECONDS 600
@@ -41,7 +42,7 @@ static int
 open_directory (const char *state_dir, gboolean create, uid_t uid)
 {
   g_autofree char *path = g_build_filename (state_dir, "scan", NULL);
-  if (create && g_mkdir_with_parents (path, 0700) != 0)
+  if (create && !sbx_context_make_directory (uid, path, NULL))
     return -1;
   sbx_autofd int fd = open (path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   return fd >= 0 && is_private (fd, S_IFDIR, uid) ? sbx_fd_steal (&fd) : -1;
@@ -215,7 +216,7 @@ drop_missing (SbxRepoScan *scan)
 }
 
 SbxRepoScan *
-sbx_repo_scan_cached (const char *root, const char *state_dir, uid_t uid, gboolean anew)
+sbx_repo_scan_cached (const char *root, const char *state_dir, uid_t uid, gboolean anew, gboolean keep)
 {
   struct stat st;
   gboolean fresh = FALSE;
@@ -230,7 +231,7 @@ sbx_repo_scan_cached (const char *root, const char *state_dir, uid_t uid, gboole
         return g_steal_pointer (&old);
       if (old != NULL)
         add_old (scan, old, !scan->complete);
-      if (state_dir != NULL)
+      if (state_dir != NULL && keep)
         store (scan, root, &st, state_dir, uid);
       sbx_repo_scan_free (old);
       old = g_steal_pointer (&scan);

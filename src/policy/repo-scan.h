@@ -34,10 +34,10 @@ typedef struct
 /* Walks the tree below @root (canonical), or, if not @deep, looks at its own .git only. (transfer full): NULL if it cannot be read. */
 SbxRepoScan *sbx_repo_scan (const char *root, gboolean deep, guint64 max_entries, gint64 max_microseconds);
 
-/* As a deep scan, but what was found is kept below @state_dir (or NULL), and used again for ten minutes unless @anew. After that the
+/* As a deep scan, but what was found is kept, if @keep, below @state_dir (or NULL), and used again for ten minutes unless @anew. After that the
  * tree is walked again; what was found once stays in the answer as long as its git directory exists, because a command may hide
  * a repository from the next walk. What is kept is believed only if it is @uid's and nobody else can write it. */
-SbxRepoScan *sbx_repo_scan_cached (const char *root, const char *state_dir, uid_t uid, gboolean anew);
+SbxRepoScan *sbx_repo_scan_cached (const char *root, const char *state_dir, uid_t uid, gboolean anew, gboolean keep);
 
 void sbx_repo_scan_free (SbxRepoScan *scan);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbxRepoScan, sbx_repo_scan_free)

@@ -295,32 +295,6 @@ check_places (const SbxContext *context, GError **error)
   return FALSE;
 }
 
-/* Root with somebody else's HOME would leave directories there that their owner cannot use. */
-static gboolean
-make_directory (const SbxContext *context, const char *directory, GError **error)
-{
-  g_autofree char *existing = g_strdup (directory);
-  struct stat st;
-  int result;
-
-  while ((result = stat (existing, &st)) < 0 && errno == ENOENT && strcmp (existing, "/") != 0)
-    {
-      char *parent = g_path_get_dirname (existing);
-
-      g_free (existing);
-      existing = parent;
-    }
-  if (result == 0 && st.st_uid != context->uid)
-    {
-      sbx_error_set_at (error, existing, 0, _("it belongs to another user: is HOME right?"));
-      return FALSE;
-    }
-  if (result == 0 && g_mkdir_with_parents (directory, 0700) == 0)
-    return TRUE;
-  sbx_error_set_at (error, directory, 0, _("cannot create: %s"), g_strerror (errno));
-  return FALSE;
-}
-
 SbxTrust *
 sbx_trust_record (const SbxContext *context, GError **error)
 {
@@ -342,7 +316,7 @@ sbx_trust_record (const SbxContext *context, GError **error)
 
   path = record_path (context);
   directory = g_path_get_dirname (path);
-  if (!make_directory (context, directory, error))
+  if (!sbx_context_make_directory (context->uid, directory, error))
     return NULL;
   if (!g_file_set_contents_full (path, trust->manifest, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0600, &local))
     {

@@ -146,6 +146,7 @@ take_dry_run (SbxOptions *options, const Option *option, const char *argument, G
     options->dry_run = SBX_DRY_RUN_JSON;
   else
     return fail_argument (option, argument, _("\"text\" or \"json\""), error);
+  options->context.keeps_nothing = TRUE;
   return TRUE;
 }
 

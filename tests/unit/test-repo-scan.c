@@ -52,7 +52,7 @@ static char *
 scan_cached (void)
 {
   g_autofree char *root = at ("ws");
-  return found (sbx_repo_scan_cached (root, state, getuid (), FALSE));
+  return found (sbx_repo_scan_cached (root, state, getuid (), FALSE, TRUE));
 }
 
 static void
@@ -223,11 +223,28 @@ START_TEST (found_once)
   ck_assert_str_eq (second, "g/team/bare\nt/team/one\np/team/p\nt/two\n");
   age (601);
   g_autofree char *root = at ("ws");
-  g_autofree char *third = found (sbx_repo_scan_cached (root, state, getuid (), TRUE));
+  g_autofree char *third = found (sbx_repo_scan_cached (root, state, getuid (), TRUE, TRUE));
   ck_assert_str_eq (third, second);
   move ("gone", "ws/team/gone"); /* the list did not keep it, the walk finds it */
-  g_autofree char *fourth = found (sbx_repo_scan_cached (root, state, getuid (), TRUE));
+  g_autofree char *fourth = found (sbx_repo_scan_cached (root, state, getuid (), TRUE, TRUE));
   ck_assert_str_eq (fourth, "g/team/bare\nt/team/gone\nt/team/one\np/team/p\nt/two\n");
+}
+END_TEST
+
+/* Nothing is left behind where nothing is to be kept, or in a home of somebody else. */
+START_TEST (keeps_nothing)
+{
+  g_autofree char *root = at ("ws");
+  g_autofree char *other = at ("elsewhere/state");
+  make_dir ("ws/one/.git");
+  make_dir ("elsewhere");
+  g_autofree char *asked = found (sbx_repo_scan_cached (root, other, getuid (), FALSE, FALSE));
+  g_autofree char *stranger = found (sbx_repo_scan_cached (root, other, getuid () + 1, FALSE, TRUE));
+  ck_assert_str_eq (asked, "t/one\n");
+  ck_assert_str_eq (stranger, "t/one\n");
+  ck_assert (!g_file_test (other, G_FILE_TEST_EXISTS));
+  g_free (found (sbx_repo_scan_cached (root, other, getuid (), FALSE, TRUE)));
+  ck_assert (g_file_test (other, G_FILE_TEST_IS_DIR));
 }
 END_TEST
 
@@ -245,7 +262,7 @@ START_TEST (incomplete_walks_forget_nothing)
   age (601);
   g_autoptr (SbxRepoScan) scan = NULL;
   g_autofree char *root = at ("ws");
-  scan = sbx_repo_scan_cached (root, state, getuid (), FALSE);
+  scan = sbx_repo_scan_cached (root, state, getuid (), FALSE, TRUE);
   gboolean complete = scan->complete;
   g_autofree char *second = found (g_steal_pointer (&scan));
   ck_assert_int_eq (chmod (team, 0755), 0);
@@ -382,6 +399,7 @@ main (void)
   tcase_add_test (trees, closed_directories);
   tcase_add_test (trees, budget);
   tcase_add_test (trees, found_once);
+  tcase_add_test (trees, keeps_nothing);
   tcase_add_test (trees, incomplete_walks_forget_nothing);
   tcase_add_test (trees, kept_for_ten_minutes);
   tcase_add_test (trees, bad_files);
