@@ -387,6 +387,11 @@ plan_node (Builder *b, guint i)
           add_pins (b, path);
           add_mount (b, SBX_MOUNT_PIN_LINK, path, node)->watched = TRUE;
           mark_writable (b);
+          /* What a rule means below it (a loop) cannot come into being while it is pinned. */
+          self.state = STATE_RO;
+          self.store = above->store;
+          self.base = above->base;
+          g_array_append_val (b->above, self);
         }
       return;
     }

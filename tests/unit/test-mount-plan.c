@@ -138,6 +138,20 @@ START_TEST (masks_by_type)
 }
 END_TEST
 
+/* A denial of what lies behind a link that leads in circles. */
+START_TEST (nothing_below_a_link)
+{
+  Fixture f;
+
+  fixture_init (&f);
+  add (&f, "/ws", SBX_RULE_WORKSPACE, SBX_PATH_DIR);
+  add (&f, "/ws/loop", SBX_RULE_PIN_LINK, SBX_PATH_LINK);
+  add (&f, "/ws/loop/x", SBX_RULE_DENY_WRITE, SBX_PATH_MISSING);
+  add (&f, "/ws/loop/x/y", SBX_RULE_DENY_WRITE, SBX_PATH_MISSING);
+  assert_plan (&f, "bind rw /ws; pin link /ws/loop");
+}
+END_TEST
+
 START_TEST (fifo_is_shut)
 {
   Fixture f;
@@ -363,6 +377,7 @@ main (void)
   tcase_add_test (tcase, protected_below_workspace_is_pinned);
   tcase_add_test (tcase, what_is_read_only_already_needs_nothing);
   tcase_add_test (tcase, masks_by_type);
+  tcase_add_test (tcase, nothing_below_a_link);
   tcase_add_test (tcase, fifo_is_shut);
   tcase_add_test (tcase, nested_openings);
   tcase_add_test (tcase, openings_get_mount_points);
