@@ -44,7 +44,7 @@ static const char *const step_texts[SBX_N_STEPS] = {
                                                       N_ ("cannot mount pseudo-terminals on"),
                                                           [SBX_STEP_ROOT] = N_ ("cannot change to the new root"),
                                                               [SBX_STEP_SYSCTL] =
-                                                                  N_ ("cannot forbid further user namespaces through"),
+                                                                  N_ ("cannot set the limit of the new user namespace"),
                                                                       [SBX_STEP_LANDLOCK] = N_ ("cannot make the Landlock ruleset"),
                                                                           [SBX_STEP_LIMIT] = N_ ("cannot set the resource limit"),
                                                                               [SBX_STEP_DESCRIPTORS] = N_("cannot close inherited descriptors, or keep one open"),

@@ -15,6 +15,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -206,6 +207,45 @@ seal_descriptors (const SbxInit *init, SbxFailure *failure)
   return 0;
 }
 
+static long
+read_number (const char *path)
+{
+  char text[32];
+  int fd = open (path, O_RDONLY | O_CLOEXEC);
+  ssize_t n = fd >= 0 ? read (fd, text, sizeof text - 1) : -1;
+
+  if (fd >= 0)
+    close (fd);
+  if (n <= 0)
+    return -1;
+  text[n] = '\0';
+  return strtol (text, NULL, 10);
+}
+
+/* inotify instances and watches are counted by user, and the supervisor of every other sandbox of the same user needs some: a command
+ * gets at most half of what there is. Where the numbers cannot be read there is no inotify, or no such limit. */
+static int
+limit_inotify (SbxFailure *failure)
+{
+  static const char *const names[][2] = {
+    { "/proc/sys/fs/inotify/max_user_instances", "/proc/sys/user/max_inotify_instances" },
+    { "/proc/sys/fs/inotify/max_user_watches", "/proc/sys/user/max_inotify_watches" },
+  };
+
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    {
+      long limit = read_number (names[i][0]);
+      char text[32];
+
+      if (limit <= 1)
+        continue;
+      snprintf (text, sizeof text, "%ld", limit / 2);
+      if (write_file (names[i][1], text) < 0 && errno != ENOENT)
+        return sbx_fail (failure, SBX_STEP_SYSCTL, errno, names[i][1]);
+    }
+  return 0;
+}
+
 /* What does not depend on the policy, done while the supervisor reads it. */
 static int
 begin (SbxInit *init, SbxFailure *failure)
@@ -224,7 +264,7 @@ begin (SbxInit *init, SbxFailure *failure)
       < 0)
     return sbx_fail (failure, SBX_STEP_USERNS, errno, NULL);
   if (seal_descriptors (init, failure) < 0 || map_ids (init, failure) < 0
-      || (init->new_network && raise_loopback (failure) < 0))
+      || (init->new_network && raise_loopback (failure) < 0) || limit_inotify (failure) < 0)
     return -1;
   return sbx_mount_begin (&init->mounts, failure);
 }

@@ -512,6 +512,30 @@ add_entered (SbxPlaceholders *self, const char *path, GError **error)
   return ok;
 }
 
+static gboolean
+is_wanted (const SbxPlaceholders *self, const char *path)
+{
+  for (guint i = 0; i < self->wanted->len; i++)
+    if (strcmp (g_ptr_array_index (self->wanted, i), path) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* The journal lists it already; somebody removed it. A directory that is not there any more needs none. */
+static gboolean
+make_again (SbxPlaceholders *self, const char *path, GError **error)
+{
+  g_autofree char *parent = parent_name (path);
+  sbx_autofd int dir = sbx_strict_dir_open (parent);
+
+  if (dir < 0 && is_gone (errno))
+    return TRUE;
+  self->links = prepare_model (&self->journals, TRUE, self->model);
+  if (dir >= 0 && (take_name (self, dir, base_name (path)) || errno == EEXIST))
+    return TRUE;
+  return judge_refused (path, errno, error);
+}
+
 gboolean
 sbx_placeholders_add (SbxPlaceholders **placeholders, const char *state_dir, const char *path, GError **error)
 {
@@ -524,12 +548,9 @@ sbx_placeholders_add (SbxPlaceholders **placeholders, const char *state_dir, con
       *placeholders = sbx_placeholders_new (state_dir, paths, error);
       return *placeholders != NULL;
     }
-  for (guint i = 0; i < self->wanted->len; i++)
-    if (strcmp (g_ptr_array_index (self->wanted, i), path) == 0)
-      return TRUE;
   if (!sbx_journals_enter (&self->journals, self->id, error))
     return FALSE;
-  gboolean ok = add_entered (self, path, error);
+  gboolean ok = is_wanted (self, path) ? make_again (self, path, error) : add_entered (self, path, error);
   sbx_journals_leave (&self->journals);
   return ok;
 }

@@ -244,6 +244,15 @@ add_leases (const Builder *builder)
   add (builder, SCMP_ACT_ERRNO (EPERM), "fcntl64", 1, &set_lease);
 }
 
+/* Init is the same user's, and prlimit(2) asks for no more: its limits are none of the command's business. */
+static void
+add_limits (const Builder *builder)
+{
+  struct scmp_arg_cmp init = masked (0, LOW_32, 1);
+
+  add (builder, SCMP_ACT_ERRNO (EPERM), "prlimit64", 1, &init);
+}
+
 static scmp_filter_ctx
 build (const Architecture *architecture, bool allow_userns)
 {
@@ -268,6 +277,7 @@ build (const Architecture *architecture, bool allow_userns)
   add_namespaces (&builder, allow_userns);
   add_terminal (&builder);
   add_leases (&builder);
+  add_limits (&builder);
   add (&builder, SCMP_ACT_NOTIFY, "connect", 0, NULL);
   return builder.filter;
 }

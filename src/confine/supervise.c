@@ -11,6 +11,8 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
@@ -67,24 +69,6 @@ set_timer (int timer, guint seconds)
   return timerfd_settime (timer, 0, &spec, NULL) == 0;
 }
 
-/* Stops this process as the command was stopped; returns when it is continued. */
-static void
-stop_too (int signum)
-{
-  sigset_t set;
-
-  if (signum == SIGSTOP || signum == SIGTTIN || signum == SIGTTOU)
-    {
-      kill (getpid (), SIGSTOP);
-      return;
-    }
-  sigemptyset (&set);
-  sigaddset (&set, signum);
-  kill (getpid (), signum);
-  sigprocmask (SIG_UNBLOCK, &set, NULL);
-  sigprocmask (SIG_BLOCK, &set, NULL);
-}
-
 static void
 pass_signals_on (const SbxSupervisor *supervisor)
 {
@@ -119,6 +103,107 @@ time_out (State *state)
       state->phase = KILLING;
       sbx_supervisor_say (state->supervisor, SBX_SAY_SIGNAL_ALL, SIGKILL);
     }
+}
+
+static gboolean
+fail_talk (GError **error)
+{
+  sbx_error_set_errno (error, SBX_ERROR_SYSTEM, errno, _("cannot talk to the sandbox's init"));
+  return FALSE;
+}
+
+/* Programs outside that save a file by removing and making it must find the name free for that. */
+static gboolean
+look_again (State *state, GError **error)
+{
+  if (state->fill_at == 0)
+    state->fill_at = g_get_monotonic_time () + FILL_DELAY;
+  return sbx_supervisor_say (state->supervisor, SBX_SAY_LOOK_AGAIN, 0) || fail_talk (error);
+}
+
+/* What must go on while this process is stopped: the watch, and the end of the time. Other signals wait. */
+static void __attribute__ ((noreturn)) stand_guard (State *state, pid_t parent, Phase *shared)
+{
+  GError *error = NULL;
+
+  if (prctl (PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid () != parent)
+    _exit (1);
+  for (;;)
+    {
+      struct pollfd fds[2] = {
+        { .fd = state->timer, .events = POLLIN },
+        { .fd = sbx_watch_fd (state->supervisor->watch), .events = POLLIN },
+      };
+
+      if (poll (fds, G_N_ELEMENTS (fds), sbx_watch_interval (state->supervisor->watch)) < 0 && errno != EINTR)
+        _exit (1);
+      if (fds[0].revents & POLLIN)
+        time_out (state);
+      *shared = state->phase;
+      if (sbx_watch_look (state->supervisor->watch) && !look_again (state, &error))
+        _exit (1);
+    }
+}
+
+static void
+stop_with (int signum)
+{
+  sigset_t set;
+
+  if (signum != SIGTSTP)
+    {
+      kill (getpid (), SIGSTOP);
+      return;
+    }
+  sigemptyset (&set);
+  sigaddset (&set, signum);
+  kill (getpid (), signum);
+  sigprocmask (SIG_UNBLOCK, &set, NULL);
+  sigprocmask (SIG_BLOCK, &set, NULL);
+}
+
+/* Commands can stop and continue faster than we are continued: what is behind is over. */
+static void
+forget_stops (const SbxSupervisor *supervisor)
+{
+  SbxMessage message;
+
+  while (recv (supervisor->control, &message, sizeof message, MSG_PEEK | MSG_DONTWAIT) == sizeof message
+         && message.say == SBX_SAY_STOPPED)
+    recv (supervisor->control, &message, sizeof message, MSG_DONTWAIT);
+}
+
+/* Stops this process as the command was stopped, so that the caller's shell notices; returns when it is continued. Without a terminal
+ * there is no such shell, and a command that stops itself shall not stop its supervision. FALSE: no guard can be had. */
+static gboolean
+stop_too (State *state, int signum, GError **error)
+{
+  pid_t parent = getpid ();
+  Phase *shared;
+  pid_t guard;
+
+  if (!state->supervisor->terminal->present)
+    return TRUE;
+  shared = mmap (NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared != MAP_FAILED)
+    *shared = state->phase;
+  guard = shared != MAP_FAILED ? fork () : -1;
+  if (guard < 0)
+    {
+      sbx_error_set_errno (error, SBX_ERROR_SYSTEM, errno, _("cannot start a process"));
+      return FALSE;
+    }
+  if (guard == 0)
+    stand_guard (state, parent, shared);
+  setpgid (guard, guard);
+  stop_with (signum);
+  kill (guard, SIGKILL);
+  while (waitpid (guard, NULL, 0) < 0 && errno == EINTR)
+    ;
+  state->phase = *shared;
+  munmap (shared, sizeof *shared);
+  forget_stops (state->supervisor);
+  return TRUE;
 }
 
 static int
@@ -162,8 +247,7 @@ hear (State *state, int *status, GError **error)
   switch (message.say)
     {
     case SBX_SAY_STOPPED:
-      stop_too (message.value);
-      return FALSE;
+      return !stop_too (state, message.value, error);
     case SBX_SAY_ENDED:
       state->supervisor->ended = TRUE;
       *status = exit_status (state, message.value);
@@ -175,22 +259,6 @@ hear (State *state, int *status, GError **error)
     default:
       return FALSE;
     }
-}
-
-static gboolean
-fail_talk (GError **error)
-{
-  sbx_error_set_errno (error, SBX_ERROR_SYSTEM, errno, _("cannot talk to the sandbox's init"));
-  return FALSE;
-}
-
-/* Programs outside that save a file by removing and making it must find the name free for that. */
-static gboolean
-look_again (State *state, GError **error)
-{
-  if (state->fill_at == 0)
-    state->fill_at = g_get_monotonic_time () + FILL_DELAY;
-  return sbx_supervisor_say (state->supervisor, SBX_SAY_LOOK_AGAIN, 0) || fail_talk (error);
 }
 
 static gboolean

@@ -12,6 +12,7 @@
 void
 sbx_terminal_save (SbxTerminal *terminal)
 {
+  terminal->present = FALSE;
   terminal->fd = -1;
   terminal->name = NULL;
   terminal->group = getpgrp ();
@@ -20,6 +21,7 @@ sbx_terminal_save (SbxTerminal *terminal)
       {
         char name[128];
 
+        terminal->present = TRUE;
         if (ttyname_r (fd, name, sizeof name) == 0)
           terminal->name = g_strdup (name);
         if (tcgetpgrp (fd) == terminal->group)

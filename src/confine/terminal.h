@@ -10,6 +10,7 @@ G_BEGIN_DECLS
 
 typedef struct
 {
+  gboolean present; /* one of descriptors 0 to 2 is a terminal */
   int fd;     /* own copy of the descriptor, close-on-exec; -1: there is no terminal, or it is not ours to restore */
   char *name; /* "/dev/pts/3"; NULL */
   struct termios modes;
