@@ -30,7 +30,7 @@ static bool
 is_bind (SbxMountKind kind)
 {
   return kind == SBX_MOUNT_BIND_RW || kind == SBX_MOUNT_BIND_RO || kind == SBX_MOUNT_PIN || kind == SBX_MOUNT_PIN_LINK
-         || kind == SBX_MOUNT_DEVICE;
+         || kind == SBX_MOUNT_PIN_FILE || kind == SBX_MOUNT_DEVICE;
 }
 
 static bool
@@ -227,6 +227,14 @@ sbx_mount_begin (SbxMountApply *apply, SbxFailure *failure)
 
 /* -- cloning what will be bound ------------------------------------------------------------------------------ */
 
+/* Behind another user's closed directory. Init may do there whatever the command may, and more in what is its own user's: where it
+ * cannot go the command cannot, and there is nothing to cover. */
+static bool
+is_out_of_reach (int errnum)
+{
+  return errnum == EACCES;
+}
+
 static int
 clone_one (SbxMountApply *apply, unsigned int i, SbxFailure *failure)
 {
@@ -237,6 +245,8 @@ clone_one (SbxMountApply *apply, unsigned int i, SbxFailure *failure)
 
   /* No placeholder: its directory cannot be written by this user, so the name cannot be made inside either. */
   if (fd < 0 && errno == ENOENT && mount->kind == SBX_MOUNT_PIN_FILE)
+    return 0;
+  if (fd < 0 && is_out_of_reach (errno))
     return 0;
   if (fd < 0)
     return sbx_fail (failure, SBX_STEP_OPEN, errno, mount->path);
@@ -350,11 +360,12 @@ attach_all (SbxMountApply *apply, int base, SbxFailure *failure)
       const SbxMount *mount = &apply->work->mounts[i];
       int tree = source_of (apply, base, i);
 
-      if (tree < 0 && mount->kind == SBX_MOUNT_PIN_FILE)
-        continue;
+      if (tree < 0 && is_bind (mount->kind))
+        continue; /* clone_one found it not there, or out of reach */
       if (tree < 0)
         return sbx_fail (failure, SBX_STEP_CLONE_TREE, errno, mount->path);
-      if (attach (tree, apply->root, mount->path) < 0 && !(mount->kind == SBX_MOUNT_ABSENT && errno == ENOENT))
+      if (attach (tree, apply->root, mount->path) < 0 && !(mount->kind == SBX_MOUNT_ABSENT && errno == ENOENT)
+          && !is_out_of_reach (errno))
         return sbx_fail (failure, SBX_STEP_MOUNT, errno, mount->path);
       close (tree);
     }
@@ -520,7 +531,7 @@ cover_once (const SbxMountApply *apply, const char *path, SbxMountKind kind)
   int result, saved;
 
   if (target < 0)
-    return is_gone (errno) ? 0 : -1;
+    return is_gone (errno) || is_out_of_reach (errno) ? 0 : -1;
   is_link = fstat (target, &st) == 0 && S_ISLNK (st.st_mode);
   result = cover (apply, target, is_link ? SBX_MOUNT_PIN_LINK : kind);
   saved = errno;

@@ -553,6 +553,22 @@ def git_is_clean(t):
             t.eq(r.out, "", "git status outside, during a run")
 
 
+@test("what leads git to another directory or configuration can neither be made nor replaced, and git works on", root=True)
+def git_doors(t):
+    git = tool("git")
+    with t.box('filesystem : { protect = [ ".git/hooks", ".git/config" ]; };') as b:
+        t.exit(b.call([git, "init", "-q", "."]), 0, "git init outside")
+        before = sorted(os.listdir(b.path(".git")))
+        for door in ("commondir", "config.worktree", "config", "hooks"):
+            for how in ("echo ../evil > .git/%s", "echo x > t && mv -fT t .git/%s", "rm -rf .git/%s", "chmod 777 .git/%s && echo x > .git/%s", "ln -sfn x .git/%s", "mkdir .git/%s/new"):
+                t.failed(b.sh(how.replace("%s", door)), how.replace("%s", door))
+        config = "-c user.name=n -c user.email=e"
+        t.exit(b.sh("git status -s && git %s commit -q --allow-empty -m x && git log --oneline && git rev-parse --git-dir" % config), 0, "git inside")
+        b.sh("rm -f t")
+        t.eq([n for n in sorted(os.listdir(b.path(".git"))) if n in ("commondir", "config.worktree")], [], "afterwards")
+        t.ok(set(before) <= set(os.listdir(b.path(".git"))), "nothing was lost")
+
+
 @test("tools that walk the workspace during a run are not disturbed by absent protected names: find, ls -R, cp -a, tar, grep -r, du, chmod -R")
 def walkers(t):
     with t.box("""filesystem : { protect = [ ".envrc", "x/y" ]; deny_read = [ "later" ]; };""") as b:
