@@ -26,6 +26,8 @@ libpolicy_a_SOURCES = \
 	src/policy/keyword.h \
 	src/policy/layer.c \
 	src/policy/layer.h \
+	src/policy/link-grants.c \
+	src/policy/link-grants.h \
 	src/policy/loader.c \
 	src/policy/loader.h \
 	src/policy/merge.c \

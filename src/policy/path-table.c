@@ -15,6 +15,7 @@
 #include "policy/builtin-rules.h"
 #include "policy/git-rules.h"
 #include "policy/glob-rules.h"
+#include "policy/link-grants.h"
 #include "policy/table-builder.h"
 
 const char *
@@ -139,6 +140,8 @@ add_allow_read (SbxTableBuilder *builder, SbxKey key, const SbxEntry *entry, gui
       g_autofree char *shown = sbx_text_escape (path->path);
       sbx_builder_note (builder, key, &entry->origin, TRUE, g_strdup_printf (_ ("left out: %s is no socket"), shown));
     }
+  else if (path != NULL && sbx_link_grants_defer (builder, path, kinds, base, name, key, &entry->origin))
+    path = NULL;
   else if (path != NULL)
     sbx_builder_add (builder, path, kinds, &entry->origin);
 }
@@ -349,6 +352,7 @@ sbx_path_table_new (const SbxPolicy *policy, const SbxContext *context, SbxResol
       || !take_grant_globs (&builder, SBX_KEY_ALLOW_READ, SBX_RULE_ALLOW_READ, error)
       || !sbx_git_rules_protect (&builder, error) || !sbx_glob_rules_expand (&builder, error))
     return NULL;
+  sbx_link_grants_settle (&builder);
   return finish (&builder);
 }
 

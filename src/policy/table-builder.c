@@ -12,6 +12,7 @@
 
 #include "base/program.h"
 #include "base/text.h"
+#include "policy/link-grants.h"
 
 const SbxOrigin sbx_origin_builtin = { .level = SBX_LEVEL_BUILTIN };
 
@@ -62,6 +63,7 @@ sbx_builder_clear (SbxTableBuilder *builder)
   g_clear_pointer (&builder->links_from, g_ptr_array_unref);
   g_clear_pointer (&builder->unprotected, g_ptr_array_unref);
   g_clear_pointer (&builder->globs, g_ptr_array_unref);
+  g_clear_pointer (&builder->link_grants, sbx_link_grants_free);
   g_clear_pointer (&builder->notes, g_ptr_array_unref);
 }
 
@@ -179,6 +181,8 @@ sbx_builder_deny (SbxTableBuilder *builder, const char *base, const char *name, 
       return NULL;
     }
   sbx_builder_add (builder, path, kind, origin);
+  if (kind == SBX_RULE_DENY_READ)
+    sbx_link_grants_denied (builder, path, base, name);
   freeze (builder, path, kind, origin);
   if (path->type == SBX_PATH_FILE && path->links > 1)
     {

@@ -14,6 +14,8 @@ typedef struct
   SbxLevel level;
 } SbxUnprotect;
 
+struct _SbxLinkGrants;
+
 typedef struct
 {
   const SbxPolicy *policy;
@@ -26,6 +28,7 @@ typedef struct
   GPtrArray *links_from;    /* char*: where a link is nobody's word: every place that an entry of allow_write means */
   GPtrArray *unprotected;   /* SbxUnprotect* */
   GPtrArray *globs;
+  struct _SbxLinkGrants *link_grants; /* see link-grants.h */
   GPtrArray *notes;
 } SbxTableBuilder;
 

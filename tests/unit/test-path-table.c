@@ -191,6 +191,33 @@ START_TEST (grant_through_a_link_in_another_grant)
 }
 END_TEST
 
+/* A link that another run may have made does not open what is denied, unless the policy says so by its own words. */
+START_TEST (grant_into_a_denial_by_link)
+{
+  make_dir ("home/keys/public");
+  make_dir ("home/cache");
+  make_dir ("home/free");
+  make_link ("../keys", "home/cache/known");
+  make_link ("../free", "home/cache/free");
+  make_link ("keys", "home/alias");
+  g_autofree char *alias = at ("home/alias");
+  g_autofree char *known = at ("home/cache/known");
+  ck_assert (getuid () != 0 || (lchown (alias, 1, 1) == 0 && lchown (known, 1, 1) == 0));
+  LOAD ({ SBX_KEY_DENY_READ, "~/keys", 0 }, { SBX_KEY_ALLOW_READ, "~/cache/known/public", SBX_LEVEL_USER },
+        { SBX_KEY_ALLOW_READ, "~/cache/known", SBX_LEVEL_USER }, { SBX_KEY_ALLOW_READ, "~/cache/free", SBX_LEVEL_USER });
+  ck_assert_uint_eq (kinds_at (table, "home/keys"), SBX_RULE_DENY_READ);
+  ck_assert_uint_eq (kinds_at (table, "home/keys/public"), 0);
+  ck_assert_uint_eq (kinds_at (table, "home/free"), SBX_RULE_ALLOW_READ);
+  ck_assert (has_note (table, "home/keys, which is denied", TRUE));
+  LOAD ({ SBX_KEY_ALLOW_READ, "~/alias/public", SBX_LEVEL_USER }, { SBX_KEY_DENY_READ, "~/alias", 0 });
+  ck_assert_uint_eq (kinds_at (table, "home/keys/public"), SBX_RULE_ALLOW_READ);
+  LOAD ({ SBX_KEY_ALLOW_READ, "~/alias/../cache/known/public", SBX_LEVEL_USER }, { SBX_KEY_DENY_READ, "~/alias", 0 });
+  ck_assert_uint_eq (kinds_at (table, "home/keys/public"), 0);
+  LOAD ({ SBX_KEY_ALLOW_READ, "~/cache/known/public", SBX_LEVEL_USER }, { SBX_KEY_DENY_READ, "glob:~/k*", 0 });
+  ck_assert_uint_eq (kinds_at (table, "home/keys/public"), 0);
+}
+END_TEST
+
 START_TEST (idle_grants_are_noted)
 {
   LOAD ({ SBX_KEY_DENY_READ, "secret/creds", 0 }, { SBX_KEY_ALLOW_READ, "secret", SBX_LEVEL_USER },
@@ -671,6 +698,7 @@ main (void)
     allow_write_wants_a_directory,
     grant_through_a_link_the_command_can_make,
     grant_through_a_link_in_another_grant,
+    grant_into_a_denial_by_link,
     idle_grants_are_noted,
     denial_by_link,
     link_out_of_reach_is_not_pinned,
