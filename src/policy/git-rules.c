@@ -318,6 +318,53 @@ open_part (SbxTableBuilder *builder, const char *base, const char *name)
   g_ptr_array_add (builder->writable, g_steal_pointer (&path->path));
 }
 
+/* core.worktree of the configuration in @git_dir, or NULL; also for what only git itself would read rightly. */
+static char *
+read_core_worktree (SbxTableBuilder *builder, const char *git_dir)
+{
+  g_autofree char *text = read_line (git_dir, "config", builder->context->uid);
+  if (text == NULL)
+    return NULL;
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  g_autofree char *found = NULL;
+  gboolean core = FALSE;
+  for (guint i = 0; lines[i] != NULL; i++)
+    {
+      char *line = g_strstrip (lines[i]);
+      if (*line == '[')
+        core = g_ascii_strcasecmp (line, "[core]") == 0;
+      if (!core || g_ascii_strncasecmp (line, "worktree", strlen ("worktree")) != 0)
+        continue;
+      line = g_strchug (line + strlen ("worktree"));
+      if (*line != '=' || found != NULL || strpbrk (line, "\"\\#;") != NULL)
+        return NULL;
+      found = g_strdup (g_strchug (line + 1));
+    }
+  return g_steal_pointer (&found);
+}
+
+/* The workspace is a submodule whose git directory, in that of the repository around it, says so too. */
+static void
+open_submodule (SbxTableBuilder *builder, const char *git_dir)
+{
+  static const char *const kept[] = { "hooks", "config" };
+  static const char *const inner[] = { "modules", "worktrees" };
+  g_autofree char *back = read_core_worktree (builder, git_dir);
+  if (back == NULL || *back == '\0' || strstr (git_dir, "/modules/") == NULL)
+    return;
+  g_autoptr (SbxPath) path = sbx_path_resolve (builder->resolver, git_dir, back, TRUE);
+  if (path->type != SBX_PATH_DIR || path->errnum != 0 || strcmp (path->path, builder->context->workspace) != 0)
+    return;
+  open_part (builder, git_dir, ".");
+  for (guint i = 0; i < G_N_ELEMENTS (kept); i++)
+    protect_at (builder, git_dir, kept[i], &sbx_origin_builtin);
+  for (guint i = 0; i < G_N_ELEMENTS (git_doors); i++)
+    protect_at (builder, git_dir, git_doors[i], &sbx_origin_builtin);
+  for (guint i = 0; i < G_N_ELEMENTS (inner); i++)
+    if (exists (builder, git_dir, inner[i]))
+      protect_at (builder, git_dir, inner[i], &sbx_origin_builtin);
+}
+
 void
 sbx_git_rules_open_worktree (SbxTableBuilder *builder)
 {
@@ -328,6 +375,7 @@ sbx_git_rules_open_worktree (SbxTableBuilder *builder)
   g_autoptr (SbxPath) git_dir = follow_pointer (builder, workspace, uid);
   if (git_dir == NULL || git_dir->owner != uid || sbx_builder_can_write (builder, git_dir->path))
     return;
+  open_submodule (builder, git_dir->path);
   g_autofree char *parent = g_path_get_dirname (git_dir->path);
   g_autofree char *main_dir = g_path_get_dirname (parent);
   g_autofree char *common = read_place (builder, git_dir->path, "commondir", TRUE);

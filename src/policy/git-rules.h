@@ -7,7 +7,8 @@
 
 G_BEGIN_DECLS
 
-/* Where the workspace is a worktree whose main repository lies outside and knows it: lets the parts be written that git needs.
+/* Where the workspace is a worktree or a submodule whose main repository lies outside and knows it: lets the parts be written
+ * that git needs.
  * Comes before the rules that depend on the writable roots; adds no root. */
 void sbx_git_rules_open_worktree (SbxTableBuilder *builder);
 

@@ -618,6 +618,37 @@ START_TEST (worktree_that_is_not)
 }
 END_TEST
 
+START_TEST (submodule)
+{
+  put ("home/ws/.git", "gitdir: ../../main/.git/modules/a/b\n");
+  make_dir ("main/.git/modules/a/b/objects");
+  make_dir ("main/.git/modules/a/b/modules/inner");
+  assert_nothing_opened ();
+  put ("main/.git/modules/a/b/config", "[remote]\n\tworktree = ../../../../../home/ws\n");
+  assert_nothing_opened ();
+  put ("main/.git/modules/a/b/config", "[core]\n\tworktree = ../../../../../home\n");
+  assert_nothing_opened ();
+  put ("main/.git/modules/a/b/config", "[core]\n\tbare = false\n\tworktree = ../../../../../home/ws\n[user]\n");
+  load (git_policy, G_N_ELEMENTS (git_policy));
+  ck_assert_uint_eq (kinds_at (table, "main/.git/modules/a/b"), SBX_RULE_ALLOW_WRITE);
+  static const char *const names[] = { "main/.git/modules/a/b/hooks",
+                                       "main/.git/modules/a/b/config",
+                                       "main/.git/modules/a/b/commondir",
+                                       "main/.git/modules/a/b/config.worktree",
+                                       "main/.git/modules/a/b/modules",
+                                       "home/ws/.git",
+                                       NULL };
+  assert_protected (names);
+  ck_assert_uint_eq (kinds_at (table, "main/.git/modules/a/b/worktrees"), 0);
+  ck_assert_uint_eq (kinds_at (table, "main/.git"), 0);
+  if (getuid () != 0)
+    return;
+  g_autofree char *foreign = at ("main/.git/modules/a/b/config");
+  ck_assert_int_eq (chown (foreign, 1, 1), 0);
+  assert_nothing_opened ();
+}
+END_TEST
+
 START_TEST (worktree_part_as_a_link)
 {
   make_worktree ("home/ws/.git");
@@ -722,6 +753,7 @@ main (void)
     git_as_a_link,
     worktree_that_is_known,
     worktree_that_is_not,
+    submodule,
     worktree_part_as_a_link,
     patterns_are_found,
     patterns_are_judged_live,
