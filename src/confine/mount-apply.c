@@ -238,7 +238,7 @@ is_out_of_reach (int errnum)
 static int
 clone_one (SbxMountApply *apply, unsigned int i, SbxFailure *failure)
 {
-  const SbxMount *mount = &apply->work->mounts[i];
+  SbxMount *mount = &apply->work->mounts[i];
   struct stat st;
   int fd = open_below (AT_FDCWD, mount->path);
   int tree;
@@ -250,8 +250,10 @@ clone_one (SbxMountApply *apply, unsigned int i, SbxFailure *failure)
     return 0;
   if (fd < 0)
     return sbx_fail (failure, SBX_STEP_OPEN, errno, mount->path);
-  if (mount->ino != 0 && (fstat (fd, &st) < 0 || st.st_ino != mount->ino || st.st_dev != mount->dev))
+  if (fstat (fd, &st) < 0 || (mount->ino != 0 && (st.st_ino != mount->ino || st.st_dev != mount->dev)))
     return sbx_fail (failure, SBX_STEP_CHANGED, ESTALE, mount->path);
+  mount->dev = st.st_dev;
+  mount->ino = st.st_ino;
   tree = sbx_sys_open_tree (fd, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | AT_RECURSIVE);
   if (tree < 0)
     return sbx_fail (failure, SBX_STEP_CLONE_TREE, errno, mount->path);
@@ -554,6 +556,20 @@ cover_path (const SbxMountApply *apply, const char *path, SbxMountKind kind)
   return -1;
 }
 
+/* A directory that took the place of a pinned one can be the command's own work, with anything in it at the names that are protected:
+ * it is not to be written any more. */
+static bool
+is_what_was_pinned (const SbxMountApply *apply, const SbxMount *mount)
+{
+  int target = open_below (apply->root, mount->path);
+  struct stat st;
+  bool same = target < 0 || (fstat (target, &st) == 0 && st.st_dev == mount->dev && st.st_ino == mount->ino);
+
+  if (target >= 0)
+    close (target);
+  return same;
+}
+
 int
 sbx_mount_again (const SbxMountApply *apply, SbxFailure *failure)
 {
@@ -562,6 +578,8 @@ sbx_mount_again (const SbxMountApply *apply, SbxFailure *failure)
       const SbxMount *mount = &apply->work->mounts[i];
       SbxMountKind kind = mount->kind;
 
+      if (kind == SBX_MOUNT_PIN && !is_what_was_pinned (apply, mount))
+        kind = SBX_MOUNT_BIND_RO;
       if (kind == SBX_MOUNT_ABSENT)
         kind = mount->reason == SBX_RULE_DENY_READ ? SBX_MOUNT_MASK_FILE : SBX_MOUNT_BIND_RO;
       if (mount->watched && cover_path (apply, mount->path, kind) < 0)

@@ -10,7 +10,7 @@
 /* What there is to do: the mount plan without its lists of GLib's. */
 typedef struct
 {
-  const SbxMount *mounts;
+  SbxMount *mounts; /* pins get the identity of what they were put on */
   size_t n_mounts;
   const SbxAbsent *absents;
   size_t n_absents;

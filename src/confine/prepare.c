@@ -192,6 +192,10 @@ prepare_landlock (Prepared *p, const SbxRun *run)
   p->init.landlock_rules = pack_array (p, p->rules, &p->init.n_landlock_rules);
 }
 
+/* No core file, and none for a program either that the kernel would start outside for it (core(5), "Piping core dumps to a program"): such
+ * programs are given the dump whatever the limit, except when it is exactly this. */
+#define CORE_NONE 1
+
 /* -- limits ------------------------------------------------------------------------------------------------------ */
 
 static gboolean
@@ -217,6 +221,8 @@ prepare_limits (Prepared *p, const SbxPolicy *policy, GError **error)
       if (value != SBX_NUMBER_UNSET)
         {
           /* Only ever downwards: a limit that the caller lives under stays. */
+          if (table[i].resource == RLIMIT_CORE && value == 0)
+            value = CORE_NONE;
           if (limit.limit.rlim_max == RLIM_INFINITY || (rlim_t) value < limit.limit.rlim_max)
             limit.limit.rlim_max = (rlim_t) value;
           limit.limit.rlim_cur = limit.limit.rlim_max;

@@ -223,6 +223,7 @@ add_terminal (const Builder *builder)
   const uint32_t requests[] = {
     mips ? 0x5472 : 0x5412, /* TIOCSTI: types into the terminal */
     mips ? 0x5483 : 0x541c, /* TIOCLINUX: selects and pastes on a console */
+    mips ? 0x740d : 0x540c, /* TIOCEXCL: locks other programs out of the terminal, also afterwards */
     mips ? 0x7401 : 0x5423, /* TIOCSETD: loads line disciplines, kernel code that nothing here needs */
   };
   /* Keyboard and font tables of consoles (KDSKBENT, ...) ask for a capability of the initial namespace: nothing to add. */

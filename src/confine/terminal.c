@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 
 void
 sbx_terminal_save (SbxTerminal *terminal)
@@ -20,8 +22,11 @@ sbx_terminal_save (SbxTerminal *terminal)
     if (tcgetattr (fd, &terminal->modes) == 0)
       {
         char name[128];
+        struct stat st;
 
         terminal->present = TRUE;
+        if (fstat (fd, &st) == 0)
+          terminal->permissions = st.st_mode & 07777;
         if (ttyname_r (fd, name, sizeof name) == 0)
           terminal->name = g_strdup (name);
         if (tcgetpgrp (fd) == terminal->group)
@@ -34,6 +39,7 @@ void
 sbx_terminal_restore (const SbxTerminal *terminal)
 {
   pid_t foreground;
+  struct stat st;
 
   if (terminal->fd < 0)
     return;
@@ -47,6 +53,10 @@ sbx_terminal_restore (const SbxTerminal *terminal)
         return;
     }
   tcsetattr (terminal->fd, TCSADRAIN, &terminal->modes);
+  /* A terminal that others may open, or nobody any more: the command can do that to one that is its user's. */
+  ioctl (terminal->fd, TIOCNXCL);
+  if (fstat (terminal->fd, &st) == 0 && st.st_uid == geteuid () && (st.st_mode & 07777) != terminal->permissions)
+    (void) fchmod (terminal->fd, terminal->permissions);
 }
 
 void

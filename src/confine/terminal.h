@@ -14,7 +14,8 @@ typedef struct
   int fd;     /* own copy of the descriptor, close-on-exec; -1: there is no terminal, or it is not ours to restore */
   char *name; /* "/dev/pts/3"; NULL */
   struct termios modes;
-  pid_t group; /* our process group */
+  mode_t permissions; /* of the device */
+  pid_t group;        /* our process group */
 } SbxTerminal;
 
 /* Looks for a terminal on descriptors 0 to 2. */

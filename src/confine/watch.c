@@ -21,46 +21,65 @@ struct _SbxWatch
   const SbxMountPlan *plan;
   gboolean begun;
   gint64 next_look;  /* monotonic: when to begin, or, without a descriptor, to look again */
-  GPtrArray *paths;  /* const char*, sorted */
-  GHashTable *names; /* last components that matter */
+  GPtrArray *paths;  /* const char* */
+  GHashTable *names; /* components that matter */
   int fd;
 };
 
+/* Every component of @path may be what is replaced. */
 static void
 add_path (SbxWatch *watch, const char *path)
 {
+  g_auto (GStrv) parts = g_strsplit (path + 1, "/", -1);
+
   g_ptr_array_add (watch->paths, (gpointer) path);
-  g_hash_table_add (watch->names, strrchr (path, '/') + 1);
+  for (guint i = 0; parts[i] != NULL; i++)
+    if (!g_hash_table_contains (watch->names, parts[i]))
+      g_hash_table_add (watch->names, g_strdup (parts[i]));
 }
 
-/* The directory in which an absent name's first missing component will appear is its parent; it exists. */
+/* TRUE if nobody but other users can replace what is in @directory, which is then not watched, and nothing above it. */
 static gboolean
-watch_parents (SbxWatch *watch)
+belongs_to_others (const char *directory)
 {
-  g_autoptr (GString) last = g_string_new (NULL);
+  struct stat st;
 
-  for (guint i = 0; i < watch->paths->len; i++)
+  return lstat (directory, &st) == 0 && st.st_uid != getuid () && (st.st_mode & S_IWOTH) == 0;
+}
+
+/* Watches the directory that @path lies in, and those above it. FALSE if a watch cannot be had. */
+static gboolean
+watch_above (SbxWatch *watch, const char *path, GHashTable *seen)
+{
+  g_autofree char *at = g_path_get_dirname (path);
+
+  while (!g_hash_table_contains (seen, at))
     {
-      const char *path = g_ptr_array_index (watch->paths, i);
-      gsize length = strrchr (path, '/') - path;
+      char *above = g_path_get_dirname (at);
+      gboolean last = belongs_to_others (at) || strcmp (at, "/") == 0;
 
-      if (length == 0)
-        length = 1;
-      if (last->len == length && strncmp (last->str, path, length) == 0)
-        continue;
-      g_string_truncate (last, 0);
-      g_string_append_len (last, path, length);
-      if (inotify_add_watch (watch->fd, last->str, EVENTS) < 0 && errno != ENOENT && errno != ENOTDIR
-          && errno != EACCES)
-        return FALSE;
+      if (inotify_add_watch (watch->fd, at, EVENTS) < 0 && errno != ENOENT && errno != ENOTDIR && errno != EACCES)
+        {
+          g_free (above);
+          return FALSE;
+        }
+      g_hash_table_add (seen, at);
+      at = above;
+      if (last)
+        break;
     }
   return TRUE;
 }
 
-static int
-compare_paths (gconstpointer a, gconstpointer b)
+static gboolean
+watch_all (SbxWatch *watch)
 {
-  return sbx_path_compare (*(const char *const *) a, *(const char *const *) b);
+  g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+
+  for (guint i = 0; i < watch->paths->len; i++)
+    if (!watch_above (watch, g_ptr_array_index (watch->paths, i), seen))
+      return FALSE;
+  return TRUE;
 }
 
 SbxWatch *
@@ -71,7 +90,7 @@ sbx_watch_new (const SbxMountPlan *plan)
   watch->plan = plan;
   watch->fd = -1;
   watch->paths = g_ptr_array_new ();
-  watch->names = g_hash_table_new (g_str_hash, g_str_equal);
+  watch->names = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   watch->next_look = g_get_monotonic_time () + BEGIN_DELAY;
   return watch;
 }
@@ -95,9 +114,8 @@ begin (SbxWatch *watch)
       if (!absent->in_writable)
         add_path (watch, absent->path);
     }
-  g_ptr_array_sort (watch->paths, compare_paths);
   watch->fd = inotify_init1 (IN_CLOEXEC | IN_NONBLOCK);
-  if (watch->fd >= 0 && !watch_parents (watch))
+  if (watch->fd >= 0 && !watch_all (watch))
     sbx_fd_clear (&watch->fd);
   watch->begun = TRUE;
 }
@@ -166,7 +184,7 @@ sbx_watch_look (SbxWatch *watch)
   if (!read_events (watch))
     return FALSE;
   /* A replaced directory is another object: its watch went with the old one. */
-  if (!watch_parents (watch))
+  if (!watch_all (watch))
     sbx_fd_clear (&watch->fd);
   return TRUE;
 }
