@@ -154,10 +154,11 @@ is_good (SbxTableBuilder *builder, const Grant *grant)
     return TRUE;
   g_autofree char *shown = sbx_text_escape (grant->path->path);
   g_autofree char *link = sbx_text_escape (g_ptr_array_index (grant->path->via, 0));
-  sbx_builder_note (builder, grant->key, &grant->origin, TRUE,
-                    g_strdup_printf (_ ("left out: it would open %s, which is denied or private, by way of the link %s, which a "
+  sbx_builder_note (
+      builder, grant->key, &grant->origin, TRUE,
+      g_strdup_printf (_ ("left out: it would open %s, which is denied or private, by way of the link %s, which a "
                                         "command could have made; name the place itself"),
-                                     shown, link));
+                          shown, link));
   return FALSE;
 }
 

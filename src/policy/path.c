@@ -27,7 +27,7 @@ typedef struct
   GPtrArray *via;
   GPtrArray *through;
   guint links, left; /* added to via, to through */
-  char *loop_at; /* the place and the rest before the first link was followed: the answer to a loop */
+  char *loop_at;     /* the place and the rest before the first link was followed: the answer to a loop */
   char *loop_rest;
   gboolean follow_last;
   int errnum;
@@ -313,8 +313,7 @@ too_long (SbxResolver *resolver, const char *name)
   path->errnum = ENAMETOOLONG;
   path->via = g_ptr_array_new_with_free_func (g_free);
   find_existing (resolver, path, path->nowhere ? strlen (path->path) : 1);
-  path->type =
-      path->path[path->existing] == '\0' ? sbx_resolver_look (resolver, path->path)->type : SBX_PATH_MISSING;
+  path->type = path->path[path->existing] == '\0' ? sbx_resolver_look (resolver, path->path)->type : SBX_PATH_MISSING;
   return path;
 }
 
