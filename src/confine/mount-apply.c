@@ -490,7 +490,7 @@ cover (const SbxMountApply *apply, int target, SbxMountKind kind)
     return -1;
   if (S_ISSOCK (st.st_mode) && (st.st_mode & 07777) == 0)
     tree = sbx_sys_open_tree (apply->masks, "absent", OPEN_TREE_CLONE | AT_SYMLINK_NOFOLLOW);
-  else if (is_mask (kind))
+  else if (is_mask (kind) || S_ISFIFO (st.st_mode)) /* which a read-only mount keeps nobody from writing to */
     tree = sbx_sys_open_tree (apply->masks, S_ISDIR (st.st_mode) ? "mask-dir" : "mask-file", OPEN_TREE_CLONE);
   else
     tree = sbx_sys_open_tree (target, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | AT_RECURSIVE);
