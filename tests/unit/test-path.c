@@ -175,7 +175,7 @@ START_TEST (long_chains)
 END_TEST
 
 /* What was left by "..", through names, links and what is remembered of a directory. */
-START_TEST (through)
+START_TEST (left_by_dotdot)
 {
   static const struct
   {
@@ -405,7 +405,7 @@ main (void)
   tcase_add_test (trees, last_link_is_left_alone);
   tcase_add_test (trees, via_names_the_links);
   tcase_add_test (trees, long_chains);
-  tcase_add_test (trees, through);
+  tcase_add_test (trees, left_by_dotdot);
   tcase_add_test (trees, long_names);
   tcase_add_test (trees, a_base_that_is_missing);
   tcase_add_test (trees, no_permission);
