@@ -336,6 +336,9 @@ execute (const SbxInit *init, SbxFailure *failure)
         }
       if (errno == ENOENT || errno == ENOTDIR)
         continue;
+      /* In a directory that cannot be searched there is no command, as far as anybody can tell. */
+      if (errno == EACCES && strchr (init->plan->argv[0], '/') == NULL && access (*name, F_OK) < 0)
+        continue;
       result = errno;
       if (errno != EACCES)
         break;

@@ -21,12 +21,29 @@
 #define EXIT_TIMED_OUT 124
 #define GRACE_SECONDS 2 /* between TERM and KILL */
 
+/* execvp(3) also says EACCES when a directory of PATH cannot be searched, in which, as far as anybody can tell, there is no command. */
+static gboolean
+is_nowhere (const char *name)
+{
+  g_auto (GStrv) directories = g_strsplit (g_getenv ("PATH") != NULL ? g_getenv ("PATH") : "", ":", -1);
+
+  if (strchr (name, '/') != NULL)
+    return FALSE;
+  for (gsize i = 0; directories[i] != NULL; i++)
+    {
+      g_autofree char *path = g_build_filename (directories[i][0] != '\0' ? directories[i] : ".", name, NULL);
+      if (access (path, F_OK) == 0)
+        return FALSE;
+    }
+  return TRUE;
+}
+
 static gboolean
 fail_exec (const char *name, int errnum, GError **error)
 {
   g_autofree char *shown = sbx_text_escape (name);
 
-  if (errnum == ENOENT || errnum == ENOTDIR)
+  if (errnum == ENOENT || errnum == ENOTDIR || (errnum == EACCES && is_nowhere (name)))
     g_set_error (error, SBX_ERROR, SBX_ERROR_NOT_FOUND, _("%s: command not found"), shown);
   else
     sbx_error_set_errno (error, SBX_ERROR_NOT_EXECUTABLE, errnum, _("cannot execute %s"), shown);
