@@ -69,8 +69,9 @@ set_timer (int timer, guint seconds)
   return timerfd_settime (timer, 0, &spec, NULL) == 0;
 }
 
+/* @early: when the terminal sent them the command may not have been there yet. */
 static void
-pass_signals_on (const SbxSupervisor *supervisor)
+pass_signals_on (const SbxSupervisor *supervisor, gboolean early)
 {
   struct signalfd_siginfo info;
 
@@ -79,7 +80,7 @@ pass_signals_on (const SbxSupervisor *supervisor)
       /* When a terminal goes away only the leader of its session is told. */
       gboolean has_it = info.ssi_code == SI_KERNEL && info.ssi_signo != SIGHUP && info.ssi_signo != SIGCONT;
 
-      if (!has_it || supervisor->own_session)
+      if (!has_it || early || supervisor->own_session)
         sbx_supervisor_say (supervisor, SBX_SAY_SIGNAL, (int) info.ssi_signo);
     }
 }
@@ -112,13 +113,24 @@ fail_talk (GError **error)
   return FALSE;
 }
 
+/* Has init look, unless it cannot keep up: then it has been told to already, and what is told here must leave room for signals. */
+static gboolean
+say_look_again (const State *state, GError **error)
+{
+  struct pollfd control = { .fd = state->supervisor->control, .events = POLLOUT };
+
+  if (poll (&control, 1, 0) == 0)
+    return TRUE;
+  return sbx_supervisor_say (state->supervisor, SBX_SAY_LOOK_AGAIN, 0) || fail_talk (error);
+}
+
 /* Programs outside that save a file by removing and making it must find the name free for that. */
 static gboolean
 look_again (State *state, GError **error)
 {
   if (state->fill_at == 0)
     state->fill_at = g_get_monotonic_time () + FILL_DELAY;
-  return sbx_supervisor_say (state->supervisor, SBX_SAY_LOOK_AGAIN, 0) || fail_talk (error);
+  return say_look_again (state, error);
 }
 
 /* What must go on while this process is stopped: the watch, and the end of the time. Other signals wait. */
@@ -173,6 +185,19 @@ forget_stops (const SbxSupervisor *supervisor)
     recv (supervisor->control, &message, sizeof message, MSG_DONTWAIT);
 }
 
+/* The guard has seen events, and may have been ended between reading that the time is over and acting on it. */
+static void
+take_over (State *state, Phase phase)
+{
+  struct itimerspec left;
+
+  state->phase = phase;
+  state->fill_at = g_get_monotonic_time () + FILL_DELAY;
+  if (state->timer >= 0 && phase != KILLING && timerfd_gettime (state->timer, &left) == 0 && left.it_value.tv_sec == 0
+      && left.it_value.tv_nsec == 0)
+    set_timer (state->timer, 1);
+}
+
 /* Stops this process as the command was stopped, so that the caller's shell notices; returns when it is continued. Without a terminal
  * there is no such shell, and a command that stops itself shall not stop its supervision. FALSE: no guard can be had. */
 static gboolean
@@ -200,7 +225,7 @@ stop_too (State *state, int signum, GError **error)
   kill (guard, SIGKILL);
   while (waitpid (guard, NULL, 0) < 0 && errno == EINTR)
     ;
-  state->phase = *shared;
+  take_over (state, *shared);
   munmap (shared, sizeof *shared);
   forget_stops (state->supervisor);
   return TRUE;
@@ -240,6 +265,9 @@ hear (State *state, int *status, GError **error)
   SbxMessage message;
   ssize_t n = recv (state->supervisor->control, &message, sizeof message, 0);
 
+  /* When init went before it had read all that was said to it, that is reported first, and only then what it said last. */
+  if (n < 0 && errno == ECONNRESET)
+    n = recv (state->supervisor->control, &message, sizeof message, 0);
   if (n < 0 && errno == EINTR)
     return FALSE;
   if (n != sizeof message)
@@ -272,7 +300,7 @@ fill (State *state, GError **error)
   if (!supervisor->fill (supervisor->fill_data, &again, error))
     return FALSE;
   state->fill_at = again ? g_get_monotonic_time () + FILL_DELAY : 0;
-  return sbx_supervisor_say (supervisor, SBX_SAY_LOOK_AGAIN, 0) || fail_talk (error);
+  return say_look_again (state, error);
 }
 
 /* Milliseconds to wait at most; -1: for ever. */
@@ -305,6 +333,7 @@ sbx_supervise (SbxSupervisor *supervisor, int *status, GError **error)
         }
     }
   state.timer = timer;
+  pass_signals_on (supervisor, TRUE);
   for (gboolean over = FALSE; !over;)
     {
       struct pollfd fds[4] = {
@@ -321,7 +350,7 @@ sbx_supervise (SbxSupervisor *supervisor, int *status, GError **error)
           return FALSE;
         }
       if (fds[1].revents & POLLIN)
-        pass_signals_on (supervisor);
+        pass_signals_on (supervisor, FALSE);
       if (fds[2].revents & POLLIN)
         time_out (&state);
       if ((sbx_watch_look (supervisor->watch) && !look_again (&state, error)) || !fill (&state, error))
@@ -329,7 +358,6 @@ sbx_supervise (SbxSupervisor *supervisor, int *status, GError **error)
       if (fds[0].revents & (POLLIN | POLLHUP | POLLERR))
         over = hear (&state, status, &failed);
     }
-  sbx_terminal_restore (supervisor->terminal);
   if (failed != NULL)
     {
       g_propagate_error (error, g_steal_pointer (&failed));
