@@ -261,12 +261,13 @@ add_absent (Builder *b, const Node *node, gboolean in_writable)
 static void
 plan_in_scratch (Builder *b, const Above *above, const Node *node)
 {
-  gboolean is_dir = node->state == STATE_HIDDEN || node->rule->type == SBX_PATH_DIR;
+  /* A place of policies that is hidden is absent to whatever reads policies inside, rather than there and not to be trusted. */
+  gboolean is_dir = node->rule->type == SBX_PATH_DIR && node->state != STATE_HIDDEN;
   SbxMount *mount;
 
   add_mount_point (b, above, node->rule->path, is_dir);
   mount = add_mount (b,
-                     node->state == STATE_HIDDEN ? SBX_MOUNT_EMPTY
+                     node->state == STATE_HIDDEN ? SBX_MOUNT_ABSENT
                      : is_dir                    ? SBX_MOUNT_MASK_DIR
                                                  : SBX_MOUNT_MASK_FILE,
                      node->rule->path, node);

@@ -40,6 +40,14 @@ may_be_taken (const char *path, const char *home)
   return home == NULL || !sbx_path_is_below (home, path);
 }
 
+/* ~/.config, ~/.local/share/x: settings and data of other programs, which nobody means to hand over by being there. */
+static gboolean
+is_hidden_in_home (const char *path, const char *home)
+{
+  gsize n = home != NULL ? strlen (home) : 0;
+  return n > 1 && sbx_path_is_below (path, home) && path[n] == '/' && path[n + 1] == '.';
+}
+
 static gboolean
 holds (SbxResolver *resolver, const char *directory, const char *name)
 {
@@ -86,7 +94,7 @@ sbx_workspace_find (SbxResolver *resolver, const char *cwd, const char *home, ch
       *why = g_strdup_printf (_ ("the nearest directory upwards that holds %s"), marker);
       return g_steal_pointer (&marked);
     }
-  if (may_be_taken (cwd, home))
+  if (may_be_taken (cwd, home) && !is_hidden_in_home (cwd, home))
     {
       *why = g_strdup (_ ("the current directory"));
       return g_strdup (cwd);
@@ -96,6 +104,10 @@ sbx_workspace_find (SbxResolver *resolver, const char *cwd, const char *home, ch
     *why = g_strdup_printf (
         _ ("no workspace: the current directory %s is home; name it with --workspace to let all of it be "
                                "written"),
+           shown);
+  else if (is_hidden_in_home (cwd, home))
+    *why = g_strdup_printf (
+        _ ("no workspace: the current directory %s is below a hidden directory of home; name one with --workspace"),
            shown);
   else if (sbx_workspace_is_system (cwd))
     *why = g_strdup_printf (

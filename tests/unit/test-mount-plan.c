@@ -278,7 +278,7 @@ START_TEST (denied_in_private_place)
   fixture_init (&f);
   add (&f, "/run/policy", SBX_RULE_DENY_WRITE, SBX_PATH_MISSING);
   add (&f, "/tmp/secret", SBX_RULE_DENY_READ, SBX_PATH_MISSING);
-  assert_plan (&f, "empty /run/policy; mask file /tmp/secret");
+  assert_plan (&f, "absent /run/policy; mask file /tmp/secret");
 }
 END_TEST
 
