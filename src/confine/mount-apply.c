@@ -482,7 +482,8 @@ static int
 cover (const SbxMountApply *apply, int target, SbxMountKind kind)
 {
   struct stat st;
-  int tree;
+  bool of_host = false;
+  int tree, result, saved;
 
   if (is_covered (apply, target, kind))
     return 0;
@@ -493,13 +494,19 @@ cover (const SbxMountApply *apply, int target, SbxMountKind kind)
   else if (is_mask (kind) || S_ISFIFO (st.st_mode)) /* which a read-only mount keeps nobody from writing to */
     tree = sbx_sys_open_tree (apply->masks, S_ISDIR (st.st_mode) ? "mask-dir" : "mask-file", OPEN_TREE_CLONE);
   else
-    tree = sbx_sys_open_tree (target, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | AT_RECURSIVE);
-  if (tree < 0
-      || (!is_mask (kind) && kind != SBX_MOUNT_PIN && !S_ISSOCK (st.st_mode) && set_read_only (tree, true) < 0))
+    {
+      tree = sbx_sys_open_tree (target, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | AT_RECURSIVE);
+      of_host = true;
+    }
+  if (tree < 0)
     return -1;
-  if (sbx_sys_move_mount (tree, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
-    return -1;
-  return close (tree);
+  result = of_host && kind != SBX_MOUNT_PIN ? set_read_only (tree, true) : 0;
+  if (result == 0)
+    result = sbx_sys_move_mount (tree, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
+  saved = errno;
+  close (tree);
+  errno = saved;
+  return result;
 }
 
 static bool

@@ -37,6 +37,7 @@ typedef struct
   int (*wait) (void *data); /* called before what exists only with the placeholders is touched; -1: give up */
   void *wait_data;
 } SbxMountApply;
+
 /* What is the same for every policy, done while it is still being read. 0, or -1 with @failure. The caller has all capabilities in its
  * new namespaces, and umask 0. */
 int sbx_mount_begin (SbxMountApply *apply, SbxFailure *failure);
