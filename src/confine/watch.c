@@ -38,13 +38,13 @@ add_path (SbxWatch *watch, const char *path)
       g_hash_table_add (watch->names, g_strdup (parts[i]));
 }
 
-/* TRUE if nobody but other users can replace what is in @directory, which is then not watched, and nothing above it. */
+/* TRUE if only other users can replace what is in @directory: nothing above it is watched then. */
 static gboolean
 belongs_to_others (const char *directory)
 {
   struct stat st;
 
-  return lstat (directory, &st) == 0 && st.st_uid != getuid () && (st.st_mode & S_IWOTH) == 0;
+  return lstat (directory, &st) == 0 && st.st_uid != getuid () && access (directory, W_OK) < 0;
 }
 
 /* Watches the directory that @path lies in, and those above it. FALSE if a watch cannot be had. */
@@ -114,7 +114,8 @@ begin (SbxWatch *watch)
       if (!absent->in_writable)
         add_path (watch, absent->path);
     }
-  watch->fd = inotify_init1 (IN_CLOEXEC | IN_NONBLOCK);
+  if (watch->paths->len > 0)
+    watch->fd = inotify_init1 (IN_CLOEXEC | IN_NONBLOCK);
   if (watch->fd >= 0 && !watch_all (watch))
     sbx_fd_clear (&watch->fd);
   watch->begun = TRUE;
