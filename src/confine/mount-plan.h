@@ -31,7 +31,6 @@ typedef struct
   dev_t dev;  /* what the source must still be when it is opened; ino 0: not checked */
   ino_t ino;
   gboolean is_dir;
-  gboolean optional;       /* PIN_LINK of a placeholder: its absence is no error */
   gboolean in_writable;    /* the command could make the name if it were removed: launch.c puts a placeholder there */
   gboolean watched;        /* the host may replace the name: watch.c has it mounted again */
   char *store;             /* PRIVATE, SKELETON, EMPTY, DEVICES: directory in the sandbox's tmpfs; else NULL */

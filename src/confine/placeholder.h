@@ -16,7 +16,8 @@ typedef struct _SbxPlaceholders SbxPlaceholders;
  * (canonical parents, absent names). A name that exists by now is left alone unless it is another live run's placeholder.
  * A parent that may not be written by this user (EACCES) and is not the user's own, or that lies on a read-only file system
  * (EROFS), needs none and is skipped. A placeholder that another user's sandbox holds is an error.
- * @state_dir is created with mode 0700 if missing; NULL (no home) is an error if there is any path. Any other failure is an error: the name would not be protected.
+ * @state_dir is created with mode 0700 if missing; NULL (no home) is an error if there is any path. Any other failure is an error:
+ * the name would not be protected.
  * Returns: (transfer full) */
 SbxPlaceholders *sbx_placeholders_new (const char *state_dir, const char *const *paths, GError **error);
 

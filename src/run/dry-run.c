@@ -5,7 +5,6 @@
 
 #include "run/dry-run.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "base/program.h"

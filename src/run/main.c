@@ -35,7 +35,7 @@ typedef struct
   char *const *command;
   gboolean inside; /* a sandbox of ours is around this process already */
   char outer_id[SBX_SESSION_ID_LENGTH + 1];
-  SbxLaunch *launch; /* begun before it is known whether it is needed; NULL where it cannot be */
+  SbxLaunch *launch; /* begun before it is known whether it is needed; NULL inside, and for --dry-run */
 } Front;
 
 static gboolean
