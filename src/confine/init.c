@@ -368,11 +368,12 @@ confine_and_execute (Spawn *spawn)
     return sbx_fail (failure, SBX_STEP_LANDLOCK, errno, NULL);
   if (init->ignore_sigchld)
     signal (SIGCHLD, SIG_IGN);
-  if (sigprocmask (SIG_SETMASK, &init->mask, NULL) < 0)
-    return sbx_fail (failure, SBX_STEP_SIGNALS, errno, NULL);
   spawn->listener = sbx_seccomp_install (init->plan->filter);
   if (spawn->listener < 0)
     return sbx_fail (failure, SBX_STEP_SECCOMP, errno, NULL);
+  /* From here on a signal may end it, as it may end any command. */
+  if (sigprocmask (SIG_SETMASK, &init->mask, NULL) < 0)
+    return sbx_fail (failure, SBX_STEP_SIGNALS, errno, NULL);
   return execute (init, failure);
 }
 
@@ -431,6 +432,17 @@ static void __attribute__ ((noreturn)) end_with (const SbxInit *init, SbxSay wha
   _exit (0);
 }
 
+/* Where the supervisor has not come to read what it was told before, that tells it the same: waiting for it, while it may wait for us, would
+ * leave nobody to end the command when its time is over. */
+static void
+say_stopped (const SbxInit *init, int signum)
+{
+  struct pollfd control = { .fd = init->control, .events = POLLOUT };
+
+  if (poll (&control, 1, 0) > 0)
+    say (init, SBX_SAY_STOPPED, signum, NULL);
+}
+
 static void
 reap (Loop *loop)
 {
@@ -443,7 +455,7 @@ reap (Loop *loop)
   while ((pid = waitpid (-1, &status, WNOHANG | WUNTRACED)) > 0)
     {
       if (pid == loop->command && WIFSTOPPED (status))
-        say (loop->init, SBX_SAY_STOPPED, WSTOPSIG (status), NULL);
+        say_stopped (loop->init, WSTOPSIG (status));
       else if (pid == loop->command)
         end_with (loop->init, SBX_SAY_ENDED, status, NULL);
       else if (loop->gate_open && !WIFSTOPPED (status))
@@ -531,9 +543,11 @@ sbx_init_main (SbxInit *init)
   loop.command = spawn_command (&spawn);
   if (loop.command < 0)
     end_with (init, SBX_SAY_FAILED, 0, &spawn.failure);
+  __atomic_store_n (init->plan->started, true, __ATOMIC_RELEASE);
   let_go (init);
-  loop.gate_open = sbx_connect_gate_init (&loop.gate, spawn.listener, init->plan->abstract_open) == 0;
-  if (!loop.gate_open)
+  /* Without a listener it was killed before it could execute anything: that is its end, and is told as such. */
+  loop.gate_open = spawn.listener >= 0;
+  if (loop.gate_open && sbx_connect_gate_init (&loop.gate, spawn.listener, init->plan->abstract_open) < 0)
     {
       sbx_fail (&spawn.failure, SBX_STEP_GATE, errno, NULL);
       end_with (init, SBX_SAY_FAILED, 0, &spawn.failure);

@@ -55,6 +55,7 @@ typedef struct
   size_t n_limits;
   SbxInherited *inherited;
   size_t n_inherited;
+  bool *started; /* init sets it once the command has been executed; the supervisor reads it */
 } SbxInitPlan;
 
 /* What init is cloned with. */

@@ -323,6 +323,7 @@ sbx_run (SbxLaunch *launch, const SbxRun *run, int *status, GError **error)
   plan = launch->init.plan;
   if (!say (launch, SBX_SAY_PLAN, error))
     return FALSE;
+  launch->supervisor.started = plan->started;
   launch->supervisor.own_session = plan->new_session;
   launch->supervisor.timeout = run->timeout;
   launch->supervisor.fill = fill_gaps;
@@ -330,6 +331,10 @@ sbx_run (SbxLaunch *launch, const SbxRun *run, int *status, GError **error)
   saved = save_inherited (plan);
   let_go (launch);
   ok = help_init (launch, run, &placeholders, error) && sbx_supervise (&launch->supervisor, status, error);
+  /* The placeholders go when this returns: nothing inside may be left by then that could make what they stand for. */
+  if (!launch->supervisor.ended)
+    stop_init (launch);
+  sbx_terminal_restore (&launch->terminal);
   restore_inherited (plan, saved);
   return ok;
 }

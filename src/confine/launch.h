@@ -12,11 +12,11 @@ typedef struct
   const SbxPolicy *policy;
   const SbxContext *context;
   const SbxPathTable *table;
-  SbxMountPlan *plan; /* completed here: what depends on the placeholders */
+  const SbxMountPlan *plan;
   const SbxEnviron *env;
   const char *session_id;
   char *const *argv;   /* NULL-terminated */
-  const char *chdir;   /* where the command starts; NULL: the current directory */
+  const char *chdir;   /* where the command starts; NULL: the context's current directory */
   const int *keep_fds; /* as at sbx_launch_begin */
   gsize n_keep_fds;
   guint timeout; /* seconds; 0: none */
@@ -36,7 +36,8 @@ void sbx_launch_free (SbxLaunch *launch);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbxLaunch, sbx_launch_free)
 
 /* Runs @run in it. On success *status is the exit status that the caller shall see (the command's, 128+N, 124).
- * FALSE: the command never ran; @error says at which step and why (code CONFINE, NOT_FOUND, NOT_EXECUTABLE or SYSTEM). */
+ * FALSE: the command never ran, or could not be held any longer and was ended; @error says at which step and why (code CONFINE,
+ * NOT_FOUND, NOT_EXECUTABLE or SYSTEM). In any case nothing is left inside. */
 gboolean sbx_run (SbxLaunch *launch, const SbxRun *run, int *status, GError **error);
 
 /* Tries each kernel feature for real, each with a time-out; appends one line a feature to @out ("ok|missing<TAB>feature<TAB>detail or remedy").

@@ -192,11 +192,11 @@ prepare_landlock (Prepared *p, const SbxRun *run)
   p->init.landlock_rules = pack_array (p, p->rules, &p->init.n_landlock_rules);
 }
 
+/* -- limits ------------------------------------------------------------------------------------------------------ */
+
 /* No core file, and none for a program either that the kernel would start outside for it (core(5), "Piping core dumps to a program"): such
  * programs are given the dump whatever the limit, except when it is exactly this. */
 #define CORE_NONE 1
-
-/* -- limits ------------------------------------------------------------------------------------------------------ */
 
 static gboolean
 prepare_limits (Prepared *p, const SbxPolicy *policy, GError **error)
@@ -275,10 +275,9 @@ prepare_command (Prepared *p, const SbxRun *run)
 static gboolean
 prepare_directory (Prepared *p, const SbxRun *run, GError **error)
 {
+  const char *chdir = run->chdir != NULL ? run->chdir : run->context->cwd;
   SbxPathState at;
   struct stat st;
-
-  const char *chdir = run->chdir != NULL ? run->chdir : run->context->cwd;
 
   if (chdir == NULL)
     {
@@ -358,11 +357,10 @@ prepare_kernel (Prepared *p, const SbxRun *run, GError **error)
 {
   const SbxSeccompOptions options = { .allow_userns =
                                           sbx_policy_number (run->policy, SBX_KEY_USERNS) == SBX_USERNS_ALLOW };
+  gboolean new_network = sbx_prepare_wants_network (run->policy);
   SbxInitPlan *init = &p->init;
 
   init->allow_userns = options.allow_userns;
-  gboolean new_network = sbx_prepare_wants_network (run->policy);
-
   init->filter = sbx_seccomp_program (&options);
   init->landlock_abi = sbx_landlock_abi ();
   init->scope_abstract = !new_network && init->landlock_abi >= 6;
@@ -404,6 +402,8 @@ sbx_prepare (const SbxRun *run, SbxArena *arena, const char *terminal, GError **
   p.init.new_session = sbx_policy_number (run->policy, SBX_KEY_NEW_SESSION) != 0;
   prepare_landlock (&p, run);
   prepare_command (&p, run);
+  p.init.started = sbx_arena_alloc (arena, sizeof *p.init.started);
+  p.full |= p.init.started == NULL;
   plan = sbx_arena_copy (arena, &p.init, 1, sizeof p.init, &p.full);
   if (!p.full)
     return plan;

@@ -69,9 +69,15 @@ set_timer (int timer, guint seconds)
   return timerfd_settime (timer, 0, &spec, NULL) == 0;
 }
 
-/* @early: when the terminal sent them the command may not have been there yet. */
+static gboolean
+has_started (const SbxSupervisor *supervisor)
+{
+  return __atomic_load_n (supervisor->started, __ATOMIC_ACQUIRE);
+}
+
+/* @is_there: the command existed when they were sent; what the terminal sent before has not reached it. */
 static void
-pass_signals_on (const SbxSupervisor *supervisor, gboolean early)
+pass_signals_on (const SbxSupervisor *supervisor, gboolean is_there)
 {
   struct signalfd_siginfo info;
 
@@ -80,7 +86,7 @@ pass_signals_on (const SbxSupervisor *supervisor, gboolean early)
       /* When a terminal goes away only the leader of its session is told. */
       gboolean has_it = info.ssi_code == SI_KERNEL && info.ssi_signo != SIGHUP && info.ssi_signo != SIGCONT;
 
-      if (!has_it || early || supervisor->own_session)
+      if (!has_it || !is_there || supervisor->own_session)
         sbx_supervisor_say (supervisor, SBX_SAY_SIGNAL, (int) info.ssi_signo);
     }
 }
@@ -243,7 +249,7 @@ exit_status (const State *state, int wait_status)
 
 /* Init itself died: somebody outside killed it, and the kernel everything inside with it. */
 static gboolean
-init_lost (const State *state, int *status)
+init_lost (const State *state, int *status, GError **error)
 {
   int wait_status = 0;
 
@@ -252,6 +258,12 @@ init_lost (const State *state, int *status)
   while (waitpid (state->supervisor->init, &wait_status, 0) < 0)
     if (errno != EINTR)
       break;
+  if (!has_started (state->supervisor))
+    {
+      g_set_error (error, SBX_ERROR, SBX_ERROR_CONFINE,
+                   _("the sandbox was killed from outside while it was being set up"));
+      return TRUE;
+    }
   *status =
       state->phase != RUNNING ? STATUS_TIMED_OUT : 128 + (WIFSIGNALED (wait_status) ? WTERMSIG (wait_status) : SIGKILL);
   sbx_log_warning (_ ("the sandbox was killed from outside"));
@@ -271,7 +283,7 @@ hear (State *state, int *status, GError **error)
   if (n < 0 && errno == EINTR)
     return FALSE;
   if (n != sizeof message)
-    return init_lost (state, status);
+    return init_lost (state, status, error);
   switch (message.say)
     {
     case SBX_SAY_STOPPED:
@@ -333,7 +345,7 @@ sbx_supervise (SbxSupervisor *supervisor, int *status, GError **error)
         }
     }
   state.timer = timer;
-  pass_signals_on (supervisor, TRUE);
+  pass_signals_on (supervisor, FALSE);
   for (gboolean over = FALSE; !over;)
     {
       struct pollfd fds[4] = {
@@ -350,7 +362,7 @@ sbx_supervise (SbxSupervisor *supervisor, int *status, GError **error)
           return FALSE;
         }
       if (fds[1].revents & POLLIN)
-        pass_signals_on (supervisor, FALSE);
+        pass_signals_on (supervisor, has_started (supervisor));
       if (fds[2].revents & POLLIN)
         time_out (&state);
       if ((sbx_watch_look (supervisor->watch) && !look_again (&state, error)) || !fill (&state, error))

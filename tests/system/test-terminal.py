@@ -145,6 +145,20 @@ def bash_inside(t):
         t.eq(x.modes(), x.before, "terminal modes afterwards")
 
 
+@test("^C before the command has been started is not lost", root=True)
+def interrupt_early(t):
+    with t.box() as b:
+        b.sh("true")
+        with open(os.path.join(b.home, ".local/state/sandbox/placeholders/lock")) as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            with Terminal(b, sandbox(b, "sleep", "20")) as x:
+                time.sleep(0.5)
+                x.send("\x03")
+                time.sleep(0.2)
+                fcntl.flock(lock, fcntl.LOCK_UN)
+                t.eq(x.wait(), 130, "status after ^C while it waited for another one's lock")
+
+
 @test("the window's size and its changes reach the command", root=True)
 def resize(t):
     with t.box() as b:
