@@ -220,7 +220,7 @@ prepare_limits (Prepared *p, const SbxPolicy *policy, GError **error)
         return fail (error, _("cannot read the resource limits"));
       if (value != SBX_NUMBER_UNSET)
         {
-          /* Only ever downwards: a limit that the caller lives under stays. */
+          /* A hard limit that the caller lives under stays; within it the policy's number counts, also where the soft one was lower. */
           if (table[i].resource == RLIMIT_CORE && value == 0)
             value = CORE_NONE;
           if (limit.limit.rlim_max == RLIM_INFINITY || (rlim_t) value < limit.limit.rlim_max)

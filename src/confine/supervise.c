@@ -55,9 +55,12 @@ sbx_supervisor_say (const SbxSupervisor *supervisor, SbxSay what, int value)
 {
   SbxMessage message = { .say = what, .value = value };
 
-  while (send (supervisor->control, &message, sizeof message, MSG_NOSIGNAL) < 0)
+  /* Looks that are queued already will see what is to be seen; waiting for room could be waiting for each other. */
+  const int flags = MSG_NOSIGNAL | (what == SBX_SAY_LOOK_AGAIN ? MSG_DONTWAIT : 0);
+
+  while (send (supervisor->control, &message, sizeof message, flags) < 0)
     if (errno != EINTR)
-      return errno == EPIPE || errno == ECONNRESET;
+      return errno == EPIPE || errno == ECONNRESET || (errno == EAGAIN && what == SBX_SAY_LOOK_AGAIN);
   return TRUE;
 }
 
@@ -139,6 +142,13 @@ look_again (State *state, GError **error)
   return say_look_again (state, error);
 }
 
+/* Nobody would watch the sandbox any more: it ends. */
+static void __attribute__ ((noreturn)) give_up (const State *state)
+{
+  kill (state->supervisor->init, SIGKILL);
+  _exit (1);
+}
+
 /* What must go on while this process is stopped: the watch, and the end of the time. Other signals wait. */
 static void __attribute__ ((noreturn)) stand_guard (State *state, pid_t parent, Phase *shared)
 {
@@ -154,12 +164,12 @@ static void __attribute__ ((noreturn)) stand_guard (State *state, pid_t parent, 
       };
 
       if (poll (fds, G_N_ELEMENTS (fds), sbx_watch_interval (state->supervisor->watch)) < 0 && errno != EINTR)
-        _exit (1);
+        give_up (state);
       if (fds[0].revents & POLLIN)
         time_out (state);
       *shared = state->phase;
       if (sbx_watch_look (state->supervisor->watch) && !look_again (state, &error))
-        _exit (1);
+        give_up (state);
     }
 }
 
