@@ -108,7 +108,7 @@ add_rule (int ruleset, int fd, const SbxLandlockRule *rule, uint64_t handled)
 static int
 add_path (int ruleset, const SbxLandlockRule *rule, uint64_t handled)
 {
-  int fd = open (rule->path, O_PATH | O_CLOEXEC);
+  int fd = open (rule->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
   int result;
 
   if (fd < 0)

@@ -114,7 +114,7 @@ make_fixed (SbxMountApply *apply, SbxFailure *failure)
   {
     const char *path;
     mode_t mode;
-  } directories[] = { { "mask-dir", 0000 }, { "empty", 0555 }, { "session", 0555 }, { "session/protected", 0555 } };
+  } directories[] = { { "mask-dir", 0000 }, { "session", 0555 }, { "session/protected", 0555 } };
 
   for (size_t i = 0; i < sizeof directories / sizeof directories[0]; i++)
     if (mkdirat (apply->base, directories[i].path, directories[i].mode) < 0)
@@ -295,8 +295,6 @@ source_of (const SbxMountApply *apply, int base, unsigned int i)
       return sbx_sys_open_tree (apply->masks, "mask-file", OPEN_TREE_CLONE);
     case SBX_MOUNT_ABSENT:
       return sbx_sys_open_tree (apply->masks, "absent", OPEN_TREE_CLONE | AT_SYMLINK_NOFOLLOW);
-    case SBX_MOUNT_EMPTY:
-      return sbx_sys_open_tree (apply->masks, "empty", OPEN_TREE_CLONE);
     case SBX_MOUNT_SKELETON:
     case SBX_MOUNT_DEVICES:
       return sbx_sys_open_tree (apply->masks, mount->store, OPEN_TREE_CLONE);

@@ -546,9 +546,8 @@ sbx_mount_kind_name (SbxMountKind kind)
   static const char *const names[] = {
     [SBX_MOUNT_BIND_RW] = "bind rw",   [SBX_MOUNT_BIND_RO] = "bind ro",   [SBX_MOUNT_PIN] = "pin",
     [SBX_MOUNT_PIN_LINK] = "pin link", [SBX_MOUNT_MASK_DIR] = "mask dir", [SBX_MOUNT_MASK_FILE] = "mask file",
-    [SBX_MOUNT_SKELETON] = "skeleton", [SBX_MOUNT_PRIVATE] = "private",   [SBX_MOUNT_EMPTY] = "empty",
-    [SBX_MOUNT_DEVICES] = "devices",   [SBX_MOUNT_DEVICE] = "device",     [SBX_MOUNT_ABSENT] = "absent",
-    [SBX_MOUNT_PIN_FILE] = "absent",
+    [SBX_MOUNT_SKELETON] = "skeleton", [SBX_MOUNT_PRIVATE] = "private",   [SBX_MOUNT_DEVICES] = "devices",
+    [SBX_MOUNT_DEVICE] = "device",     [SBX_MOUNT_ABSENT] = "absent",     [SBX_MOUNT_PIN_FILE] = "absent",
   };
 
   return names[kind];

@@ -19,7 +19,6 @@ typedef enum
   SBX_MOUNT_MASK_FILE, /* regular file of mode 000 */
   SBX_MOUNT_SKELETON,  /* a masked directory with the way to what is re-opened below it */
   SBX_MOUNT_PRIVATE,   /* private, writable directory of the sandbox's own tmpfs */
-  SBX_MOUNT_EMPTY,     /* empty, read-only directory: a name inside a private place that may not be written */
   SBX_MOUNT_DEVICES,   /* the private /dev */
   SBX_MOUNT_DEVICE,    /* one device of the host below it */
 } SbxMountKind;
@@ -33,7 +32,7 @@ typedef struct
   gboolean is_dir;
   gboolean in_writable;    /* the command could make the name if it were removed: launch.c puts a placeholder there */
   gboolean watched;        /* the host may replace the name: watch.c has it mounted again */
-  char *store;             /* PRIVATE, SKELETON, EMPTY, DEVICES: directory in the sandbox's tmpfs; else NULL */
+  char *store;             /* PRIVATE, SKELETON, DEVICES: directory in the sandbox's tmpfs; else NULL */
   const SbxPathRule *rule; /* behind it; NULL for steps that no rule asked for */
   SbxRuleKind reason;      /* which of the rule's kinds, and so which origin; 0 without a rule */
 } SbxMount;

@@ -133,6 +133,38 @@ say_notes (const GPtrArray *notes)
     say_note (g_ptr_array_index (notes, i));
 }
 
+static gboolean
+was_read (const SbxPolicy *policy, const char *directory, const char *end)
+{
+  for (guint i = 0; i < policy->files->len; i++)
+    {
+      const char *file = g_ptr_array_index (policy->files, i);
+      if ((directory == NULL || g_str_has_prefix (file, directory)) && (end == NULL || g_str_has_suffix (file, end)))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* Without a system policy hardly anything is denied, and a service that is misspelt has the policy of any other. */
+static void
+say_missing_files (const SbxPolicy *policy, const SbxContext *context, const char *service)
+{
+  g_autofree char *end = g_strdup_printf ("/services/%s.conf", service);
+
+  if (!was_read (policy, context->vendor_dir, NULL) && !was_read (policy, context->etc_dir, NULL)
+      && !was_read (policy, context->run_dir, NULL))
+    {
+      g_autofree char *vendor = sbx_text_escape (context->vendor_dir);
+      sbx_log_warning (_("there is no system policy (%s): secrets and git hooks are as open as this user's rights"),
+                          vendor);
+    }
+  if (service != NULL && !was_read (policy, NULL, end))
+    {
+      g_autofree char *shown = sbx_text_escape (service);
+      sbx_log_warning (_("no level has a policy for the service \"%s\"; that of services/other.conf holds"), shown);
+    }
+}
+
 /* The file that asks, seen from the workspace; the directory if there are several. */
 static void
 say_requests (const SbxPolicy *policy, const SbxContext *context)
@@ -264,9 +296,12 @@ run_confined (Front *front, const SbxPolicy *policy, const SbxContext *context, 
   env = sbx_environ_new (policy, (const char *const *) environ, id);
   if (options->dry_run != SBX_DRY_RUN_NO)
     {
-      SbxDryRunFacts facts = {
-        .policy = policy, .context = context, .plan = plan, .env = env, .timeout = options->timeout
-      };
+      SbxDryRunFacts facts = { .policy = policy,
+                               .context = context,
+                               .plan = plan,
+                               .env = env,
+                               .timeout = options->timeout,
+                               .verbose = options->log_level == SBX_LOG_VERBOSE };
       *status = dry_run (front, &facts);
       return TRUE;
     }
@@ -335,6 +370,7 @@ run_command (Front *front, int *status, GError **error)
     sbx_log_warning (
         _("SANDBOXED and SANDBOX_BACKEND are set, but this process is in no sandbox; they are not believed"));
   say_notes (policy->notes);
+  say_missing_files (policy, context, front->options.context.service);
   say_requests (policy, context);
   if (sbx_policy_number (policy, SBX_KEY_MODE) == SBX_MODE_DISABLED)
     return run_direct (front, policy, context, status, error);
