@@ -4,5 +4,10 @@
 noinst_LIBRARIES += libegress.a
 FLOOR_LIBS += libegress.a
 libegress_a_SOURCES = \
+	src/egress/address.h \
+	src/egress/dns-message.h \
+	src/egress/http1.h \
 	src/egress/loop.c \
-	src/egress/loop.h
+	src/egress/loop.h \
+	src/egress/socks5.h \
+	src/egress/tls-hello.h
