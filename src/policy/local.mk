@@ -4,6 +4,7 @@
 noinst_LIBRARIES += libpolicy.a
 FLOOR_LIBS += libpolicy.a
 libpolicy_a_SOURCES = \
+	src/policy/address.c \
 	src/policy/address.h \
 	src/policy/builtin-rules.c \
 	src/policy/builtin-rules.h \
@@ -21,6 +22,7 @@ libpolicy_a_SOURCES = \
 	src/policy/glob.h \
 	src/policy/host-rule.c \
 	src/policy/host-rule.h \
+	src/policy/host-rules.c \
 	src/policy/host-rules.h \
 	src/policy/hostname.c \
 	src/policy/hostname.h \
@@ -60,6 +62,7 @@ libpolicy_a_SOURCES = \
 	src/policy/trust.h \
 	src/policy/value.c \
 	src/policy/value.h \
+	src/policy/verdict-host.c \
 	src/policy/verdict-host.h \
 	src/policy/verdict.c \
 	src/policy/verdict.h \
