@@ -4,18 +4,43 @@
 noinst_LIBRARIES += libegress.a
 FLOOR_LIBS += libegress.a
 libegress_a_SOURCES = \
+	src/egress/access-log.c \
+	src/egress/access-log.h \
 	src/egress/address.c \
 	src/egress/address.h \
+	src/egress/client.c \
+	src/egress/client.h \
+	src/egress/dial.c \
+	src/egress/dial.h \
 	src/egress/dns-message.c \
 	src/egress/dns-message.h \
+	src/egress/http-exchange.c \
+	src/egress/http-front.c \
 	src/egress/http1-chunked.c \
 	src/egress/http1-head.c \
 	src/egress/http1-head.h \
 	src/egress/http1-write.c \
 	src/egress/http1.c \
 	src/egress/http1.h \
+	src/egress/listen.c \
+	src/egress/listen.h \
 	src/egress/loop.c \
 	src/egress/loop.h \
+	src/egress/metrics.c \
+	src/egress/peer.c \
+	src/egress/peer.h \
+	src/egress/pipe-pool.c \
+	src/egress/pipe-pool.h \
+	src/egress/proxy-private.h \
+	src/egress/proxy.c \
+	src/egress/proxy.h \
+	src/egress/reach.c \
+	src/egress/reach.h \
+	src/egress/relay.c \
+	src/egress/relay.h \
+	src/egress/resolver.c \
+	src/egress/resolver.h \
+	src/egress/socks-front.c \
 	src/egress/socks5.c \
 	src/egress/socks5.h \
 	src/egress/tls-hello.c \
