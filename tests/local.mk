@@ -6,14 +6,19 @@
 LDADD = $(FLOOR_LIBS) $(CHECK_LIBS) $(GLIB_LIBS) $(LIBCONFIG_LIBS)
 
 UNIT_TESTS = \
+	tests/unit/test-address \
 	tests/unit/test-check-options \
 	tests/unit/test-connect-gate \
 	tests/unit/test-context \
+	tests/unit/test-dns-message \
 	tests/unit/test-dump \
 	tests/unit/test-environ \
 	tests/unit/test-fd \
 	tests/unit/test-glob \
+	tests/unit/test-host-rules \
 	tests/unit/test-hostname \
+	tests/unit/test-http1 \
+	tests/unit/test-http1-chunked \
 	tests/unit/test-keyword \
 	tests/unit/test-landlock \
 	tests/unit/test-loader \
@@ -29,11 +34,14 @@ UNIT_TESTS = \
 	tests/unit/test-run \
 	tests/unit/test-seccomp \
 	tests/unit/test-session \
+	tests/unit/test-socks5 \
 	tests/unit/test-source \
 	tests/unit/test-stack \
 	tests/unit/test-text \
+	tests/unit/test-tls-hello \
 	tests/unit/test-trust \
-	tests/unit/test-verdict
+	tests/unit/test-verdict \
+	tests/unit/test-verdict-host
 
 if HAVE_CHECK
 check_PROGRAMS += $(UNIT_TESTS)

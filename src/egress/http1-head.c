@@ -29,7 +29,7 @@ static gboolean
 is_bad_byte (guint8 c, gboolean is_request, const SbxHttpHead *head)
 {
   if (c == '\t')
-    return head->lines == 0;
+    return is_request && head->lines == 0;
   return c < 0x20 || c == 0x7f || (c > 0x7f && is_request && head->lines == 0);
 }
 
@@ -70,7 +70,7 @@ sbx_http1_scan (const guint8 *data, gsize length, gboolean is_request, SbxHttpHe
         return -SBX_HTTP_BAD;
       if (i == head->line && (c == ' ' || c == '\t'))
         return -SBX_HTTP_BAD;
-      if (i - head->line >= SBX_HTTP_LINE_MAX)
+      if (i - head->line >= SBX_HTTP_LINE_MAX && c != '\r')
         return head->lines == 0 && is_request ? -SBX_HTTP_LINE_TOO_LONG : -SBX_HTTP_HEAD_TOO_LARGE;
     }
   head->scanned = length;

@@ -31,8 +31,8 @@ parse_question (const char *question, gsize length, SbxHost *host, guint16 *port
   *port = SBX_CONNECT_DEFAULT_PORT;
   if (!bare && !sbx_authority_split (question, length, &host_length, &ports, &ports_length))
     return FALSE;
-  if (sbx_host_canonical (question, host_length, host) != SBX_HOST_OK)
-    return FALSE;
+  if (sbx_host_canonical (question, host_length, host) != SBX_HOST_OK || memchr (question, '/', length) != NULL)
+    return FALSE; /* the "/": a URL is no host with an odd port */
   *reason = "not-a-port";
   return ports == NULL || sbx_port_parse (ports, ports_length, port);
 }
