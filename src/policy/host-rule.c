@@ -98,7 +98,8 @@ refuse_host (const char *host, SbxHostStatus status)
   g_autofree char *ascii = NULL;
   g_autofree char *shown = sbx_text_escape (host);
 
-  if (status == SBX_HOST_BAD_BYTE && g_hostname_is_non_ascii (host))
+  /* GLib reads beyond the end of what is no UTF-8, and an option may hold any bytes. */
+  if (status == SBX_HOST_BAD_BYTE && g_utf8_validate (host, -1, NULL) && g_hostname_is_non_ascii (host))
     ascii = g_hostname_to_ascii (host);
   if (ascii != NULL)
     return g_strdup_printf (_("host \"%s\" must be written as \"%s\""), shown, ascii);

@@ -137,6 +137,22 @@ START_TEST (longest_name)
 }
 END_TEST
 
+START_TEST (port)
+{
+  static const char *const bad[] = { "",     "0",  "65536", "74537", "4294967739", "0443",
+                                     "+443", "-1", "443x",  " 443",  "443 " };
+  guint16 number = 7;
+
+  for (gsize i = 0; i < G_N_ELEMENTS (bad); i++)
+    ck_assert_msg (!sbx_port_parse (bad[i], strlen (bad[i]), &number), "%s", bad[i]);
+  ck_assert_uint_eq (number, 7);
+  ck_assert (sbx_port_parse ("65535x", 5, &number));
+  ck_assert_uint_eq (number, 65535);
+  ck_assert (sbx_port_parse ("1", 1, &number));
+  ck_assert_uint_eq (number, 1);
+}
+END_TEST
+
 static gboolean
 parse (const char *text, SbxHostRule *rule, char **why)
 {
@@ -232,6 +248,8 @@ static const struct
   { "b\xc3\xbc"
     "cher.example",
     "xn--bcher-kva.example" },
+  { "##\\\xff\xff\xff", "\\xFF" },
+  { "\xf0", "\\xF0" },
 };
 
 START_TEST (is_no_rule)
@@ -254,6 +272,7 @@ main (void)
   tcase_add_loop_test (tests, is_no_host, 0, G_N_ELEMENTS (refused));
   tcase_add_test (tests, nul_is_seen);
   tcase_add_test (tests, longest_name);
+  tcase_add_test (tests, port);
   tcase_add_loop_test (tests, is_a_rule, 0, G_N_ELEMENTS (rules));
   tcase_add_loop_test (tests, is_no_rule, 0, G_N_ELEMENTS (no_rules));
   suite_add_tcase (suite, tests);
