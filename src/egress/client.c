@@ -41,24 +41,16 @@ set_deadline (SbxClient *client, gint64 time)
 void
 sbx_client_begin (SbxClient *client, const char *protocol, const SbxHost *host, guint16 port)
 {
+  char peer[SBX_PEER_TEXT];
+
   client->protocol = protocol;
   client->name = g_strdup (host->text);
+  client->peer = g_strdup (sbx_peer_text (client->fd, peer)); /* now, for after a reset nobody knows */
   client->port = port;
   client->began = sbx_loop_now (loop_of (client));
   client->reached = (SbxReached){ .fd = -1, .lookup = -1, .connect = -1 };
   client->outcome = NULL;
   client->bytes_up = client->bytes_down = 0;
-}
-
-static void
-write_record (SbxClient *client, const SbxAccessRecord *facts)
-{
-  SbxAccessRecord record = *facts;
-  char peer[SBX_PEER_TEXT];
-
-  record.session = client->proxy->options->session;
-  record.client = client->fd >= 0 ? sbx_peer_text (client->fd, peer) : NULL;
-  sbx_access_log_add (client->proxy->options->log, &record);
 }
 
 void
@@ -71,7 +63,9 @@ sbx_client_log (SbxClient *client)
 
   if (client->protocol == NULL)
     return;
-  SbxAccessRecord record = { .protocol = client->protocol,
+  SbxAccessRecord record = { .session = client->proxy->options->session,
+                             .client = client->peer,
+                             .protocol = client->protocol,
                              .name = client->name,
                              .port = client->port,
                              .address = reached->has_address ? sbx_address_to_text (&reached->address, address) : NULL,
@@ -84,7 +78,7 @@ sbx_client_log (SbxClient *client)
                              .lookup = reached->lookup,
                              .connect = reached->connect,
                              .whole = sbx_loop_now (loop_of (client)) - client->began };
-  write_record (client, &record);
+  sbx_access_log_add (client->proxy->options->log, &record);
   if (reached->status == SBX_REACH_DENIED)
     counters->denied++;
   else if (reached->status == SBX_REACH_OK)
@@ -95,15 +89,22 @@ sbx_client_log (SbxClient *client)
   counters->bytes_down += client->bytes_down;
   client->protocol = NULL;
   g_clear_pointer (&client->name, g_free);
+  g_clear_pointer (&client->peer, g_free);
 }
 
 void
 sbx_client_log_malformed (SbxClient *client, const char *protocol)
 {
-  SbxAccessRecord record = { .protocol = protocol, .reason = "malformed", .lookup = -1, .connect = -1 };
+  char peer[SBX_PEER_TEXT];
+  SbxAccessRecord record = { .session = client->proxy->options->session,
+                             .client = sbx_peer_text (client->fd, peer),
+                             .protocol = protocol,
+                             .reason = "malformed",
+                             .lookup = -1,
+                             .connect = -1 };
 
   client->proxy->counters.malformed++;
-  write_record (client, &record);
+  sbx_access_log_add (client->proxy->options->log, &record);
 }
 
 /* --- the end ------------------------------------------------------------------------------------------------ */

@@ -45,7 +45,7 @@ struct _SbxClient
 
   /* the request in hand */
   const char *protocol; /* NULL: there is none, nothing to log */
-  char *name;
+  char *name, *peer;
   guint16 port;
   gint64 began;
   SbxReach *reach;

@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define COPY_SIZE (16 * 1024)
+#define COPY_SIZE (32 * 1024)
 #define TURN_ROUNDS 8 /* then the other connections have their turn */
 
 enum
