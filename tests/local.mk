@@ -84,6 +84,8 @@ SYSTEM_TESTS = \
 	tests/system/test-limits.py \
 	tests/system/test-nesting.py \
 	tests/system/test-privilege.py \
+	tests/system/test-proxy-relay.py \
+	tests/system/test-proxy.py \
 	tests/system/test-replace.py \
 	tests/system/test-seccomp-programs.py \
 	tests/system/test-sockets.py \
@@ -93,6 +95,7 @@ SYSTEM_TESTS = \
 
 SYSTEM_HELPERS = \
 	tests/system/inside.py \
+	tests/system/proxytest.py \
 	tests/system/sbxtest.py
 
 dist_check_SCRIPTS += $(SYSTEM_TESTS)
@@ -102,7 +105,8 @@ TESTS += $(SYSTEM_TESTS)
 endif
 
 # These ask the programs too.
-tests/source/manuals.log tests/test-man.log tests/test-vendor.log: sandbox-run$(EXEEXT) sandbox-policy-check$(EXEEXT)
+tests/source/manuals.log tests/test-man.log tests/test-vendor.log: sandbox-run$(EXEEXT) sandbox-policy-check$(EXEEXT) \
+	sandbox-proxy$(EXEEXT)
 
 # --- how they are run ---------------------------------------------------
 
