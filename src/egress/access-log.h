@@ -23,7 +23,7 @@ typedef struct
   const char *protocol; /* "connect", "http", "socks5" */
   const char *name;     /* canonical, or escaped raw text */
   guint16 port;
-  const char *address;  /* dialled */
+  const char *address; /* dialled */
   gboolean allowed;
   gboolean report_only; /* it was let through although the verdict was to refuse it */
   const char *reason;   /* machine word */

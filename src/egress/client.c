@@ -19,10 +19,8 @@
 #define CLOSING_LIMIT (2 * G_TIME_SPAN_SECOND)
 #define KEEP_ALIVE_LIMIT (60 * G_TIME_SPAN_SECOND)
 
-static void
-on_event (SbxWatch *watch, guint32 events);
-static void
-on_deadline (SbxTimer *timer);
+static void on_event (SbxWatch *watch, guint32 events);
+static void on_deadline (SbxTimer *timer);
 
 static SbxLoop *
 loop_of (const SbxClient *client)

@@ -82,8 +82,7 @@ succeed (Attempt *attempt)
   report (dial, fd, &dial->addresses[attempt - dial->attempts], 0);
 }
 
-static gboolean
-start_one (SbxDial *dial);
+static gboolean start_one (SbxDial *dial);
 
 static void
 on_stagger (SbxTimer *timer)

@@ -57,8 +57,7 @@ typedef enum
   GONE, /* the client, and with it the exchange */
 } Outcome;
 
-static void
-on_server (SbxWatch *watch, guint32 events);
+static void on_server (SbxWatch *watch, guint32 events);
 
 /* --- endings ------------------------------------------------------------------------------------------------ */
 
@@ -301,9 +300,9 @@ read_heads (SbxExchange *exchange)
       move_down_to_front (exchange);
       if (exchange->response == NULL)
         exchange->response = g_new0 (SbxHttpResponse, 1);
-      gssize n = sbx_http1_parse_response (exchange->down->data, exchange->down->len,
-                                           exchange->is_head ? SBX_HTTP_ASKED_HEAD : SBX_HTTP_ASKED_OTHER,
-                                           exchange->response);
+      gssize n =
+          sbx_http1_parse_response (exchange->down->data, exchange->down->len,
+                                    exchange->is_head ? SBX_HTTP_ASKED_HEAD : SBX_HTTP_ASKED_OTHER, exchange->response);
       if (n < 0 || (n == 0 && exchange->down->len >= BUFFER))
         return fail (exchange, 502, "bad-answer");
       if (n == 0)
@@ -500,8 +499,7 @@ sbx_exchange_on_client (SbxExchange *exchange, guint32 events)
   SbxClient *client = exchange->client;
 
   exchange->last_activity = sbx_loop_now (client->proxy->loop);
-  if ((events & (EPOLLHUP | EPOLLERR))
-      || ((events & EPOLLIN) && !exchange->body_done && !sbx_client_fill (client)))
+  if ((events & (EPOLLHUP | EPOLLERR)) || ((events & EPOLLIN) && !exchange->body_done && !sbx_client_fill (client)))
     {
       sbx_client_abort (client, "client-gone");
       return;

@@ -30,10 +30,11 @@ struct _SbxListener
 {
   int fd;
   char *address;
-  char *path;      /* of a unix socket that this made */
+  char *name; /* of a unix socket that this made, in @directory */
+  int directory;
   struct stat made;
   gboolean check_uid;
-  int diag;        /* for asking whose a connection is; -1: of a unix socket */
+  int diag; /* for asking whose a connection is; -1: of a unix socket */
 
   SbxLoop *loop;
   SbxWatch watch;
@@ -41,8 +42,8 @@ struct _SbxListener
   gsize refusal_length;
   SbxAcceptFunc func;
   gpointer data;
-  int spare;       /* given up to accept one more client when there are no descriptors left */
-  int refused;     /* the client that is being refused, or -1 */
+  int spare;   /* given up to accept one more client when there are no descriptors left */
+  int refused; /* the client that is being refused, or -1 */
   SbxWatch refused_watch;
   SbxTimer pause;
 };
@@ -80,7 +81,7 @@ new_listener (void)
 {
   SbxListener *listener = g_new0 (SbxListener, 1);
 
-  listener->fd = listener->diag = listener->spare = listener->refused = -1;
+  listener->fd = listener->directory = listener->diag = listener->spare = listener->refused = -1;
   return listener;
 }
 
@@ -112,7 +113,8 @@ open_tcp (SbxListener *listener, const char *text, GError **error)
   if (listener->diag < 0)
     {
       sbx_error_set_errno (error, SBX_ERROR_SYSTEM, errno,
-                           _("cannot ask the kernel whose a connection is (sock_diag); use unix:PATH instead of %s"), text);
+                           _("cannot ask the kernel whose a connection is (sock_diag); use unix:PATH instead of %s"),
+                              text);
       return FALSE;
     }
   listener->address = g_strdup (sbx_sockaddr_text (&address, shown));
@@ -146,12 +148,11 @@ open_private_directory (const char *path, GError **error)
 
 /* A socket that nobody listens on any more is in the way; anything else stays. */
 static gboolean
-clear_place (const char *path, const struct sockaddr_un *address, GError **error)
+clear_place (int directory, const char *name, const struct sockaddr_un *address, const char *shown, GError **error)
 {
-  g_autofree char *shown = sbx_text_escape (path);
   struct stat st;
 
-  if (lstat (path, &st) < 0)
+  if (fstatat (directory, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
     return TRUE;
   sbx_autofd int fd = socket (AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (!S_ISSOCK (st.st_mode) || st.st_uid != geteuid () || fd < 0
@@ -160,40 +161,60 @@ clear_place (const char *path, const struct sockaddr_un *address, GError **error
       g_set_error (error, SBX_ERROR, SBX_ERROR_SYSTEM, _("%s: something is there already, or in use"), shown);
       return FALSE;
     }
-  if (unlink (path) == 0)
+  if (unlinkat (directory, name, 0) == 0)
     return TRUE;
   sbx_error_set_errno (error, SBX_ERROR_SYSTEM, errno, _("%s: cannot remove the old socket"), shown);
   return FALSE;
 }
 
 static gboolean
+bind_private (int fd, const struct sockaddr_un *address)
+{
+  mode_t saved = umask (0177);
+  int bound = bind (fd, (const struct sockaddr *) address, sizeof *address);
+  int bind_errno = errno;
+
+  umask (saved);
+  errno = bind_errno;
+  return bound == 0;
+}
+
+/* The directory is opened once and reached through its descriptor from then on, whatever becomes of its name. */
+static gboolean
 open_unix (SbxListener *listener, const char *path, GError **error)
 {
   struct sockaddr_un address = { .sun_family = AF_UNIX };
   g_autofree char *shown = sbx_text_escape (path);
+  g_autofree char *name = g_path_get_basename (path);
+  sbx_autofd int directory = -1;
 
-  if (path[0] != '/' || strlen (path) >= sizeof address.sun_path)
+  if (path[0] != '/' || strlen (path) >= sizeof address.sun_path || g_str_has_suffix (path, "/"))
     {
       g_set_error (error, SBX_ERROR, SBX_ERROR_USAGE,
-                   _("%s: the path of a socket is absolute and shorter than %zu bytes"), shown, sizeof address.sun_path);
+                   _("%s: the path of a socket is absolute and shorter than %zu bytes"), shown,
+                      sizeof address.sun_path);
       return FALSE;
     }
-  strcpy (address.sun_path, path);
-  sbx_autofd int directory = open_private_directory (path, error);
-  if (directory < 0 || !clear_place (path, &address, error))
+  directory = open_private_directory (path, error);
+  if (directory < 0)
+    return FALSE;
+  if (g_snprintf (address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", directory, name)
+      >= (int) sizeof address.sun_path)
+    {
+      g_set_error (error, SBX_ERROR, SBX_ERROR_USAGE, _("%s: the socket's name is too long"), shown);
+      return FALSE;
+    }
+  if (!clear_place (directory, name, &address, shown, error))
     return FALSE;
   listener->fd = socket (AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  mode_t saved = umask (0177);
-  int bound = listener->fd < 0 ? -1 : bind (listener->fd, (const struct sockaddr *) &address, sizeof address);
-  int bind_errno = errno;
-  umask (saved);
-  errno = bind_errno;
-  if (bound < 0 || listen (listener->fd, BACKLOG) < 0 || lstat (path, &listener->made) < 0)
+  if (listener->fd < 0 || !bind_private (listener->fd, &address) || listen (listener->fd, BACKLOG) < 0
+      || fstatat (directory, name, &listener->made, AT_SYMLINK_NOFOLLOW) < 0)
     {
       sbx_error_set_errno (error, SBX_ERROR_SYSTEM, errno, _("%s: cannot listen"), shown);
       return FALSE;
     }
-  listener->path = g_strdup (path);
+  listener->directory = sbx_fd_steal (&directory);
+  listener->name = g_steal_pointer (&name);
   listener->address = g_strconcat ("unix:", path, NULL);
   listener->check_uid = TRUE;
   return TRUE;
@@ -204,7 +225,7 @@ sbx_listener_new (const char *address, GError **error)
 {
   g_autoptr (SbxListener) listener = new_listener ();
   gboolean opened = g_str_has_prefix (address, "unix:") ? open_unix (listener, address + strlen ("unix:"), error)
-                                                          : open_tcp (listener, address, error);
+                                                        : open_tcp (listener, address, error);
 
   return opened ? g_steal_pointer (&listener) : NULL;
 }
@@ -267,10 +288,11 @@ sbx_listener_free (SbxListener *listener)
   sbx_fd_clear (&listener->spare);
   sbx_fd_clear (&listener->diag);
   /* Only the socket that was made here; somebody may have put another one there since. */
-  if (listener->path != NULL && lstat (listener->path, &st) == 0 && st.st_ino == listener->made.st_ino
-      && st.st_dev == listener->made.st_dev)
-    (void) unlink (listener->path);
-  g_free (listener->path);
+  if (listener->name != NULL && fstatat (listener->directory, listener->name, &st, AT_SYMLINK_NOFOLLOW) == 0
+      && st.st_ino == listener->made.st_ino && st.st_dev == listener->made.st_dev)
+    (void) unlinkat (listener->directory, listener->name, 0);
+  sbx_fd_clear (&listener->directory);
+  g_free (listener->name);
   g_free (listener->address);
   g_free (listener);
 }
@@ -283,8 +305,7 @@ sbx_listener_address (const SbxListener *listener)
 
 /* --- accepting ---------------------------------------------------------------------------------------------- */
 
-static void
-on_connection (SbxWatch *watch, guint32 events);
+static void on_connection (SbxWatch *watch, guint32 events);
 
 static void
 open_spare (SbxListener *listener)

@@ -40,7 +40,7 @@ struct _SbxTask
 };
 
 /* The object that @member of type @type is part of. */
-#define SBX_CONTAINER(pointer, type, member) ((type *) (gpointer) ((char *) (pointer) - G_STRUCT_OFFSET (type, member)))
+#define SBX_CONTAINER(pointer, type, member) ((type *) (gpointer) ((char *) (pointer) -G_STRUCT_OFFSET (type, member)))
 
 /* NULL with errno set. */
 SbxLoop *sbx_loop_new (void);

@@ -66,8 +66,8 @@ read_answer (int diag, const Request *request, uid_t *uid)
       return FALSE;
     }
   /* A listener on the same port is not the peer, nor is a socket without an owner. */
-  if (found->idiag_inode == 0 || found->idiag_state == TCP_LISTEN || found->id.idiag_sport != request->body.id.idiag_sport
-      || found->id.idiag_dport != request->body.id.idiag_dport)
+  if (found->idiag_inode == 0 || found->idiag_state == TCP_LISTEN
+      || found->id.idiag_sport != request->body.id.idiag_sport || found->id.idiag_dport != request->body.id.idiag_dport)
     return FALSE;
   *uid = found->idiag_uid;
   return TRUE;
@@ -153,8 +153,7 @@ sbx_peer_text (int fd, char *text)
 
   if (getpeername (fd, (struct sockaddr *) &peer, &size) < 0)
     return g_strlcpy (text, "-", SBX_PEER_TEXT), text;
-  if (peer.ss_family == AF_UNIX
-      && getsockopt (fd, SOL_SOCKET, SO_PEERCRED, &credentials, &credentials_size) == 0)
+  if (peer.ss_family == AF_UNIX && getsockopt (fd, SOL_SOCKET, SO_PEERCRED, &credentials, &credentials_size) == 0)
     return g_snprintf (text, SBX_PEER_TEXT, "unix:%d", (int) credentials.pid), text;
   return sbx_sockaddr_text (&peer, text);
 }

@@ -12,13 +12,13 @@ typedef struct _SbxProxy SbxProxy;
 
 typedef struct
 {
-  const char *session;    /* for the log */
-  const char *resolver;   /* ADDRESS:PORT, or NULL */
-  SbxAccessLog *log;      /* may be NULL */
+  const char *session;  /* for the log */
+  const char *resolver; /* ADDRESS:PORT, or NULL */
+  SbxAccessLog *log;    /* may be NULL */
   guint max_connections;
   gint64 handshake_limit; /* microseconds: for one request's head, all of it */
   gint64 connect_limit;
-  gint64 idle_limit;      /* 0: none */
+  gint64 idle_limit; /* 0: none */
   gboolean report_only;
 } SbxProxyOptions;
 

@@ -210,8 +210,7 @@ finish (SbxRelay *relay, SbxRelayEnd end)
   relay->options->func (relay, end, relay->data);
 }
 
-static void
-on_task (SbxTask *task);
+static void on_task (SbxTask *task);
 
 /* Goes on with both directions as far as they go. May free the relay. */
 static void

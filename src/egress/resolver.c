@@ -27,10 +27,10 @@
 struct _SbxNameResolver
 {
   SbxLoop *loop;
-  gboolean given;  /* the server was named; resolv.conf does not matter */
-  char *servers;   /* as c-ares writes them, ports included */
+  gboolean given; /* the server was named; resolv.conf does not matter */
+  char *servers;  /* as c-ares writes them, ports included */
   guint running;
-  gint64 checked;  /* when resolv.conf was looked at */
+  gint64 checked; /* when resolv.conf was looked at */
   struct timespec changed;
 };
 
@@ -175,10 +175,8 @@ sbx_name_resolver_free (SbxNameResolver *resolver)
 
 /* --- one lookup --------------------------------------------------------------------------------------------- */
 
-static void
-on_socket (SbxWatch *watch, guint32 events);
-static void
-set_retry (SbxLookup *lookup);
+static void on_socket (SbxWatch *watch, guint32 events);
+static void set_retry (SbxLookup *lookup);
 
 void
 sbx_lookup_cancel (SbxLookup *lookup)
@@ -352,8 +350,8 @@ open_channel (SbxLookup *lookup)
                                   .lookups = lookup->resolver->given ? dns_alone : hosts_then_dns,
                                   .sock_state_cb = on_socket_state,
                                   .sock_state_cb_data = lookup };
-  int mask = ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_NDOTS | ARES_OPT_SERVERS
-             | ARES_OPT_DOMAINS | ARES_OPT_LOOKUPS | ARES_OPT_SOCK_STATE_CB | ARES_OPT_NOROTATE;
+  int mask = ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_NDOTS | ARES_OPT_SERVERS | ARES_OPT_DOMAINS
+             | ARES_OPT_LOOKUPS | ARES_OPT_SOCK_STATE_CB | ARES_OPT_NOROTATE;
 
   if (ares_init_options (&lookup->channel, &options, mask) != ARES_SUCCESS)
     {
@@ -366,7 +364,9 @@ open_channel (SbxLookup *lookup)
 SbxLookup *
 sbx_lookup_new (SbxNameResolver *resolver, const char *name, SbxLookupFunc func, gpointer data)
 {
-  const struct ares_addrinfo_hints hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = ARES_AI_NOSORT };
+  const struct ares_addrinfo_hints hints = { .ai_family = AF_UNSPEC,
+                                             .ai_socktype = SOCK_STREAM,
+                                             .ai_flags = ARES_AI_NOSORT };
   SbxLookup *lookup = g_new0 (SbxLookup, 1);
 
   follow_resolv_conf (resolver);

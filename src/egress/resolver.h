@@ -9,7 +9,7 @@
 G_BEGIN_DECLS
 
 #define SBX_LOOKUP_LIMIT (5 * G_TIME_SPAN_SECOND)
-#define SBX_LOOKUPS_MAX 512 /* at one time */
+#define SBX_LOOKUPS_MAX 512           /* at one time */
 #define SBX_LOOKUP_ADDRESSES_MAX 1024 /* of one answer that are looked at */
 
 typedef struct _SbxNameResolver SbxNameResolver;
@@ -17,9 +17,9 @@ typedef struct _SbxLookup SbxLookup;
 
 typedef enum
 {
-  SBX_LOOKUP_OK,       /* at least one address */
-  SBX_LOOKUP_NO_NAME,  /* there is no such name, or it has no address */
-  SBX_LOOKUP_FAILED,   /* the name server could not say */
+  SBX_LOOKUP_OK,      /* at least one address */
+  SBX_LOOKUP_NO_NAME, /* there is no such name, or it has no address */
+  SBX_LOOKUP_FAILED,  /* the name server could not say */
   SBX_LOOKUP_TIMEOUT,
   SBX_LOOKUP_SHORTAGE, /* too many lookups, or no descriptors here */
 } SbxLookupStatus;

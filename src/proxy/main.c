@@ -112,8 +112,8 @@ load_rules (Program *program, char **resolver, GError **error)
                      "add to network.allow, or use --allow-host"));
       return NULL;
     }
-  *resolver = g_strdup (arguments->resolver != NULL ? arguments->resolver
-                                                    : sbx_policy_text (policy, SBX_KEY_NET_RESOLVER));
+  *resolver =
+      g_strdup (arguments->resolver != NULL ? arguments->resolver : sbx_policy_text (policy, SBX_KEY_NET_RESOLVER));
   return g_steal_pointer (&rules);
 }
 

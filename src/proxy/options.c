@@ -63,9 +63,8 @@ store_number (SbxProxyArguments *arguments, const Option *option, const char *ar
 
   if (!g_ascii_string_to_unsigned (argument, 10, option->minimum, option->maximum, &number, NULL))
     {
-      g_autofree char *wanted =
-          g_strdup_printf (_("a whole number from %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT), option->minimum,
-                              option->maximum);
+      g_autofree char *wanted = g_strdup_printf (_("a whole number from %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT),
+                                                    option->minimum, option->maximum);
       return fail_argument (option, argument, wanted, error);
     }
   G_STRUCT_MEMBER (guint, arguments, option->offset) = (guint) number;
@@ -209,8 +208,8 @@ fail_option (int found, const char *word, GError **error)
   if (found == ':')
     g_set_error (error, SBX_ERROR, SBX_ERROR_USAGE, _("option \"%s\" needs an argument"), shown);
   else if (optopt >= LONG_ONLY)
-    g_set_error (error, SBX_ERROR, SBX_ERROR_USAGE, _("option \"--%s\" takes no argument"),
-                 find_option (optopt)->name);
+    g_set_error (error, SBX_ERROR, SBX_ERROR_USAGE,
+                 _("option \"--%s\" takes no argument"), find_option (optopt)->name);
   else
     g_set_error (error, SBX_ERROR, SBX_ERROR_USAGE, _("unknown or ambiguous option \"%s\""), shown);
 }
@@ -239,8 +238,8 @@ parse_words (SbxProxyArguments *arguments, int argc, char **argv, GError **error
   if (optind < argc)
     {
       g_autofree char *shown = sbx_text_escape (argv[optind]);
-      g_set_error (error, SBX_ERROR, SBX_ERROR_USAGE, _("nothing is expected after the options, but there is \"%s\""),
-                   shown);
+      g_set_error (error, SBX_ERROR, SBX_ERROR_USAGE,
+                   _("nothing is expected after the options, but there is \"%s\""), shown);
       return FALSE;
     }
   return TRUE;
