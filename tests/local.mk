@@ -6,6 +6,7 @@
 LDADD = $(FLOOR_LIBS) $(CHECK_LIBS) $(GLIB_LIBS) $(LIBCONFIG_LIBS)
 
 UNIT_TESTS = \
+	tests/unit/test-access-log \
 	tests/unit/test-address \
 	tests/unit/test-check-options \
 	tests/unit/test-connect-gate \
@@ -23,6 +24,7 @@ UNIT_TESTS = \
 	tests/unit/test-landlock \
 	tests/unit/test-loader \
 	tests/unit/test-log \
+	tests/unit/test-loop \
 	tests/unit/test-mount-plan \
 	tests/unit/test-options \
 	tests/unit/test-path-table \
