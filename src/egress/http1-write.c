@@ -130,6 +130,7 @@ sbx_http_status_text (guint status)
     { 200, "OK" },
     { 400, "Bad Request" },
     { 403, "Forbidden" },
+    { 404, "Not Found" },
     { 408, "Request Timeout" },
     { 414, "URI Too Long" },
     { 417, "Expectation Failed" },

@@ -38,7 +38,7 @@ SbxHostRules *sbx_host_rules_from_policy (const SbxPolicy *policy, GError **erro
 void sbx_host_rules_free (SbxHostRules *rules);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbxHostRules, sbx_host_rules_free)
 
-/* TRUE when nothing at all can be allowed. */
+/* TRUE when no rule allows anything, whatever is denied. */
 gboolean sbx_host_rules_is_empty (const SbxHostRules *rules);
 
 /* May (@host, @port) be reached? For a name: may it be looked up, and its addresses be judged. For an address the answer is
@@ -54,7 +54,8 @@ gboolean sbx_host_rules_ask_any_port (const SbxHostRules *rules, const SbxAddres
 /* May @address be dialled at @port, to which the name resolved that @named allowed? A deny rule for it wins. Addresses
  * that are not global need a rule that names them, or @named->private_ok; loopback, metadata and the host's own always
  * need the rule, and a network names such an address only when it holds nothing else: a network within 127.0.0.0/8 or
- * 0.0.0.0/8, or the single address. @named may be the same as @verdict. */
+ * 0.0.0.0/8, or the single address. Allowed, *verdict is *@named, so that the log tells the rule for the name. @named may
+ * be the same as @verdict. */
 void sbx_host_rules_ask_address (const SbxHostRules *rules, const SbxAddressSet *own, const SbxHostVerdict *named,
                                  const SbxAddress *address, guint16 port, SbxHostVerdict *verdict);
 
