@@ -83,7 +83,7 @@ START_TEST (a_name_stays_in_its_field)
   ck_assert_ptr_null (strchr (json, '\x1b'));
   ck_assert_ptr_null (strchr (text, '\x1b'));
   ck_assert_ptr_nonnull (strstr (json, "\\\"verdict\\\":\\\"allow\\\""));
-  ck_assert_ptr_nonnull (strstr (text, " deny [a\\n\"verdict\":\"allow\"\\x20\\x1b[31m\\xff]:443 "));
+  ck_assert_ptr_nonnull (strstr (text, " deny [a\\n\"verdict\":\"allow\"\\x20\\x1B[31m\\xFF]:443 "));
 }
 END_TEST
 
