@@ -14,6 +14,7 @@
 
 #include "egress/peer.h"
 #include "egress/proxy-private.h"
+#include "egress/tls-hello.h"
 
 #define READ_STEP 4096
 #define CLOSING_LIMIT (2 * G_TIME_SPAN_SECOND)
@@ -44,6 +45,7 @@ sbx_client_begin (SbxClient *client, const char *protocol, const SbxHost *host, 
   client->protocol = protocol;
   client->name = g_strdup (host->text);
   client->peer = g_strdup (sbx_peer_text (client->fd, peer)); /* now, for after a reset nobody knows */
+  client->by_name = host->kind == SBX_HOST_NAME;
   client->port = port;
   client->began = sbx_loop_now (loop_of (client));
   client->reached = (SbxReached){ .fd = -1, .lookup = -1, .connect = -1 };
@@ -395,6 +397,24 @@ sbx_client_reach (SbxClient *client, const SbxHost *host, guint16 port)
   client->reach = sbx_reach_new (client->proxy, host, port, on_reached, client);
 }
 
+/* network.sni: a TLS client names in the open the host that it wants; behind many addresses there are several, and it must not
+ * be another than the one that was judged. What is no TLS has no such name. */
+static int
+check_hello (const guint8 *bytes, gsize length, gpointer data)
+{
+  const SbxClient *client = data;
+  SbxTlsHello hello;
+  gssize n = sbx_tls_parse_hello (bytes, length, &hello);
+
+  if (n == 0)
+    return 0;
+  if (n < 0)
+    return n == -SBX_TLS_NOT ? 1 : -1;
+  if (hello.encrypted || hello.has_name != client->by_name)
+    return -1;
+  return !hello.has_name || strcmp (hello.name.text, client->name) == 0 ? 1 : -1;
+}
+
 static void
 on_tunnel_end (SbxRelay *relay, SbxRelayEnd end, gpointer data)
 {
@@ -404,6 +424,8 @@ on_tunnel_end (SbxRelay *relay, SbxRelayEnd end, gpointer data)
     client->outcome = "reset";
   else if (end == SBX_RELAY_IDLE)
     client->outcome = "idle";
+  else if (end == SBX_RELAY_CLOSED_GATE)
+    client->outcome = "sni-mismatch";
   dispose (client, FALSE);
 }
 
@@ -426,6 +448,8 @@ sbx_client_tunnel (SbxClient *client, int fd, const void *reply, gsize length)
       client->fd = -1; /* the relay has closed it */
       sbx_client_abort (client, "shortage");
     }
+  else if (client->proxy->match_sni && !client->reached.report_only)
+    sbx_relay_set_gate (client->relay, check_hello);
 }
 
 void

@@ -44,6 +44,7 @@ struct _SbxClient
   gboolean lingers;
 
   /* the request in hand */
+  gboolean by_name;     /* not by address */
   const char *protocol; /* NULL: there is none, nothing to log */
   char *name, *peer;
   guint16 port;

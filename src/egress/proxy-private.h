@@ -15,6 +15,7 @@ struct _SbxProxy
   const SbxProxyOptions *options;
   SbxHostRules *rules;
   guint generation; /* of the rules */
+  gboolean match_sni;
   SbxAddressSet *own;
   gint64 own_read;
   SbxNameResolver *resolver;

@@ -39,13 +39,12 @@ door_free (gpointer data)
 }
 
 SbxProxy *
-sbx_proxy_new (SbxLoop *loop, const SbxProxyOptions *options, SbxHostRules *rules, GError **error)
+sbx_proxy_new (SbxLoop *loop, const SbxProxyOptions *options, GError **error)
 {
   SbxProxy *proxy = g_new0 (SbxProxy, 1);
 
   proxy->loop = loop;
   proxy->options = options;
-  proxy->rules = rules;
   proxy->own_read = G_MININT64 / 2;
   proxy->clients.next = proxy->clients.previous = &proxy->clients;
   proxy->listeners = g_ptr_array_new_with_free_func (door_free);
@@ -75,10 +74,11 @@ sbx_proxy_free (SbxProxy *proxy)
 }
 
 void
-sbx_proxy_set_rules (SbxProxy *proxy, SbxHostRules *rules)
+sbx_proxy_set_rules (SbxProxy *proxy, SbxHostRules *rules, gboolean match_sni)
 {
   sbx_host_rules_free (proxy->rules);
   proxy->rules = rules;
+  proxy->match_sni = match_sni;
   proxy->generation++;
 }
 

@@ -38,17 +38,18 @@ typedef struct
   guint64 bytes_up, bytes_down;
 } SbxProxyCounters;
 
-/* @options must outlive the proxy; @rules are taken over. NULL with @error set. */
-SbxProxy *sbx_proxy_new (SbxLoop *loop, const SbxProxyOptions *options, SbxHostRules *rules, GError **error);
+/* Has no rules yet. @options must outlive the proxy. NULL with @error set. */
+SbxProxy *sbx_proxy_new (SbxLoop *loop, const SbxProxyOptions *options, GError **error);
 /* Everything that is going on is cut off, and logged. */
 void sbx_proxy_free (SbxProxy *proxy);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbxProxy, sbx_proxy_free)
 
-/* Takes over @listener, also when it fails. */
+/* Takes over @listener, also when it fails. Not before there are rules. */
 gboolean sbx_proxy_listen (SbxProxy *proxy, SbxListener *listener, SbxFront front, GError **error);
 
-/* New requests are judged by @rules (taken over); connections that there are go on. */
-void sbx_proxy_set_rules (SbxProxy *proxy, SbxHostRules *rules);
+/* New requests are judged by @rules (taken over); connections that there are go on. @match_sni: the server name in a TLS greeting
+ * must be the name that was asked for. */
+void sbx_proxy_set_rules (SbxProxy *proxy, SbxHostRules *rules, gboolean match_sni);
 
 /* Accepts nobody any more and calls @done when the last client has gone, or at once. */
 void sbx_proxy_drain (SbxProxy *proxy, void (*done) (gpointer data), gpointer data);

@@ -41,6 +41,7 @@ typedef struct
   gsize start, pending; /* in the buffer; pending alone: in the pipe */
   gboolean in_pipe;
   gboolean first;       /* the buffer is what has to go first, and as large as that */
+  gboolean copies;      /* splicing does not work here */
   gboolean ended, done; /* nothing more comes; that has been passed on */
   guint64 bytes;
 } Direction;
@@ -51,6 +52,8 @@ struct _SbxRelay
   gpointer data;
   Side sides[2];
   Direction directions[2];
+  SbxRelayGate gate; /* NULL: open */
+  GByteArray *held;  /* what waits before it */
   SbxTimer timer;
   SbxTask task;
   gint64 last_activity;
@@ -63,6 +66,7 @@ typedef enum
   AGAIN, /* there is more, but not now */
   CUT,   /* the side that it comes from was reset */
   LOST,  /* the side that it goes to does not take it any more */
+  SHUT,  /* the gate */
 } Progress;
 
 /* --- one direction ------------------------------------------------------------------------------------------ */
@@ -123,19 +127,77 @@ pull_by_copying (Direction *direction, Side *from)
   return recv (from->fd, direction->buffer, COPY_SIZE, 0);
 }
 
+static void
+open_gate (SbxRelay *relay, Direction *direction)
+{
+  relay->gate = NULL;
+  direction->pending = relay->held->len;
+  direction->first = TRUE;
+  g_free (direction->buffer);
+  direction->buffer = g_byte_array_free (g_steal_pointer (&relay->held), FALSE);
+}
+
+/* As pull, while the gate is shut. */
+static gboolean
+pull_before_gate (SbxRelay *relay, Direction *direction, Side *from, Progress *progress)
+{
+  guint8 bytes[4096];
+
+  for (;;)
+    {
+      int verdict = relay->held->len > 0 ? relay->gate (relay->held->data, relay->held->len, relay->data) : 0;
+      if (verdict > 0)
+        {
+          open_gate (relay, direction);
+          return TRUE;
+        }
+      *progress = SHUT;
+      if (verdict < 0 || relay->held->len >= SBX_RELAY_GATE_MAX)
+        return FALSE;
+      gssize n = recv (from->fd, bytes, sizeof bytes, 0);
+      if (n < 0 && errno == EINTR)
+        continue;
+      if (n == 0 && relay->held->len == 0 && !from->broken)
+        {
+          relay->gate = NULL;
+          direction->ended = TRUE;
+          return TRUE;
+        }
+      if (n == 0)
+        return FALSE;
+      if (n < 0)
+        {
+          from->readable = !is_try_again (errno);
+          *progress = from->readable ? CUT : WAIT;
+          return FALSE;
+        }
+      g_byte_array_append (relay->held, bytes, (guint) n);
+      direction->bytes += (guint64) n;
+    }
+}
+
 /* Takes what is there; only called with nothing pending. TRUE: something is pending now, or it has ended. */
 static gboolean
 pull (SbxRelay *relay, Direction *direction, Side *from, Progress *progress)
 {
   gssize n;
 
+  if (relay->gate != NULL && from == &relay->sides[CLIENT])
+    return pull_before_gate (relay, direction, from, progress);
   do
     {
-      if (direction->pipe.read_end >= 0 || sbx_pipe_pool_take (relay->options->pipes, &direction->pipe))
+      if (!direction->copies
+          && (direction->pipe.read_end >= 0 || sbx_pipe_pool_take (relay->options->pipes, &direction->pipe)))
         {
           direction->in_pipe = TRUE;
           n = splice (from->fd, NULL, direction->pipe.write_end, NULL, direction->pipe.size,
                       SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+          if (n < 0 && errno == EINVAL)
+            {
+              direction->copies = TRUE;
+              drop_pipe (relay, direction);
+              n = pull_by_copying (direction, from);
+            }
         }
       else
         n = pull_by_copying (direction, from);
@@ -230,6 +292,9 @@ advance (SbxRelay *relay)
           break;
         case CUT:
           finish (relay, SBX_RELAY_RESET);
+          return;
+        case SHUT:
+          finish (relay, SBX_RELAY_CLOSED_GATE);
           return;
         case LOST:
           /* What the lost side had sent may still be on its way to the other. */
@@ -340,6 +405,24 @@ sbx_relay_new (const SbxRelayOptions *options, int client, int upstream, const v
 }
 
 void
+sbx_relay_set_gate (SbxRelay *relay, SbxRelayGate gate)
+{
+  Direction *direction = &relay->directions[CLIENT];
+
+  relay->gate = gate;
+  relay->held = g_byte_array_new ();
+  if (direction->pending == 0)
+    return;
+  /* What came with the request has to pass too; no event may come for it any more. */
+  g_byte_array_append (relay->held, direction->buffer, (guint) direction->pending);
+  g_clear_pointer (&direction->buffer, g_free);
+  direction->pending = 0;
+  direction->first = FALSE;
+  relay->sides[CLIENT].readable = TRUE;
+  sbx_loop_queue (relay->options->loop, &relay->task, on_task);
+}
+
+void
 sbx_relay_reset_fd (int fd)
 {
   const struct linger linger = { .l_onoff = 1, .l_linger = 0 };
@@ -356,6 +439,8 @@ sbx_relay_free (SbxRelay *relay)
 
   sbx_loop_clear_timer (relay->options->loop, &relay->timer);
   sbx_loop_unqueue (relay->options->loop, &relay->task);
+  if (relay->held != NULL)
+    g_byte_array_unref (relay->held);
   for (int i = CLIENT; i <= UPSTREAM; i++)
     {
       drop_pipe (relay, &relay->directions[i]);

@@ -12,9 +12,10 @@ typedef struct _SbxRelay SbxRelay;
 
 typedef enum
 {
-  SBX_RELAY_DONE,  /* both directions came to their end */
-  SBX_RELAY_RESET, /* one side broke, and so does the other */
-  SBX_RELAY_IDLE,  /* nothing went either way for the time allowed */
+  SBX_RELAY_DONE,        /* both directions came to their end */
+  SBX_RELAY_RESET,       /* one side broke, and so does the other */
+  SBX_RELAY_IDLE,        /* nothing went either way for the time allowed */
+  SBX_RELAY_CLOSED_GATE, /* the gate refused what the client said first */
 } SbxRelayEnd;
 
 /* The relay is still there in the call-back, which frees it. */
@@ -33,6 +34,14 @@ typedef struct
  * NULL with errno set; then the descriptors are closed. @options must outlive the relay. */
 SbxRelay *sbx_relay_new (const SbxRelayOptions *options, int client, int upstream, const void *to_upstream,
                          gsize to_upstream_length, const void *to_client, gsize to_client_length, gpointer data);
+
+/* Looks at what the client says first, @length bytes so far: 1 lets it pass, 0 wants more, -1 refuses it. */
+typedef int (*SbxRelayGate) (const guint8 *bytes, gsize length, gpointer data);
+
+/* Nothing of what the client says goes on before @gate has let it pass; what the server says does. Right after sbx_relay_new. @gate
+ * must not want more than SBX_RELAY_GATE_MAX bytes. */
+#define SBX_RELAY_GATE_MAX (64 * 1024)
+void sbx_relay_set_gate (SbxRelay *relay, SbxRelayGate gate);
 
 /* Closes both sides; what did not come to its end is reset. */
 void sbx_relay_free (SbxRelay *relay);

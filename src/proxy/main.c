@@ -69,8 +69,6 @@ check_policy (const SbxPolicy *policy, GError **error)
                         _("the network is denied; a proxy needs \"scoped\" (or --allow-host)"), error);
   if (sbx_policy_text (policy, SBX_KEY_NET_UPSTREAM)[0] != '\0')
     return fail_policy (policy, SBX_KEY_NET_UPSTREAM, _("an upstream proxy is not available in this version"), error);
-  if (sbx_policy_number (policy, SBX_KEY_NET_SNI) == SBX_SNI_MATCH)
-    return fail_policy (policy, SBX_KEY_NET_SNI, _("\"match\" is not available in this version"), error);
   return TRUE;
 }
 
@@ -90,7 +88,7 @@ say_notes (const SbxPolicy *policy)
 
 /* Everything from the files anew. (transfer full) */
 static SbxHostRules *
-load_rules (Program *program, char **resolver, GError **error)
+load_rules (Program *program, char **resolver, gboolean *match_sni, GError **error)
 {
   const SbxProxyArguments *arguments = &program->arguments;
   g_autoptr (SbxContext) context = sbx_context_new (&arguments->context, error);
@@ -112,6 +110,7 @@ load_rules (Program *program, char **resolver, GError **error)
                      "add to network.allow, or use --allow-host"));
       return NULL;
     }
+  *match_sni = sbx_policy_number (policy, SBX_KEY_NET_SNI) == SBX_SNI_MATCH;
   *resolver =
       g_strdup (arguments->resolver != NULL ? arguments->resolver : sbx_policy_text (policy, SBX_KEY_NET_RESOLVER));
   return g_steal_pointer (&rules);
@@ -122,9 +121,10 @@ reload (Program *program)
 {
   g_autoptr (GError) error = NULL;
   g_autofree char *resolver = NULL;
+  gboolean match_sni;
 
   sbx_notify ("RELOADING=1");
-  g_autoptr (SbxHostRules) rules = load_rules (program, &resolver, &error);
+  g_autoptr (SbxHostRules) rules = load_rules (program, &resolver, &match_sni, &error);
   if (rules == NULL || !sbx_access_log_reopen (program->log, &error))
     {
       sbx_log_error (error);
@@ -134,7 +134,7 @@ reload (Program *program)
     {
       if (strcmp (resolver, program->resolver) != 0)
         sbx_log_warning (_("another resolver takes effect when the proxy is started anew"));
-      sbx_proxy_set_rules (program->proxy, g_steal_pointer (&rules));
+      sbx_proxy_set_rules (program->proxy, g_steal_pointer (&rules), match_sni);
       sbx_log_note (_("the policy was reloaded"));
     }
   sbx_notify ("READY=1");
@@ -354,11 +354,12 @@ set_up (Program *program, GError **error)
 {
   const SbxProxyArguments *arguments = &program->arguments;
   g_autoptr (SbxHostRules) rules = NULL;
+  gboolean match_sni;
 
   if (!hold_signals (program, error) || !make_session (program, error))
     return FALSE;
   (void) prctl (PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  rules = load_rules (program, &program->resolver, error);
+  rules = load_rules (program, &program->resolver, &match_sni, error);
   if (rules == NULL)
     return FALSE;
   if (arguments->log != NULL
@@ -380,8 +381,11 @@ set_up (Program *program, GError **error)
                                         .connect_limit = arguments->connect_timeout * G_TIME_SPAN_SECOND,
                                         .idle_limit = arguments->idle_timeout * G_TIME_SPAN_SECOND,
                                         .report_only = arguments->report_only };
-  program->proxy = sbx_proxy_new (program->loop, &program->options, g_steal_pointer (&rules), error);
-  return program->proxy != NULL && open_fronts (program, error) && say_ready (program, error);
+  program->proxy = sbx_proxy_new (program->loop, &program->options, error);
+  if (program->proxy == NULL)
+    return FALSE;
+  sbx_proxy_set_rules (program->proxy, g_steal_pointer (&rules), match_sni);
+  return open_fronts (program, error) && say_ready (program, error);
 }
 
 static void

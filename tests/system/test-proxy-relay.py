@@ -13,13 +13,13 @@ from sbxtest import LONG, main, test
 
 
 class Setup:
-    def __init__(self, t, handler, options=(), **kw):
+    def __init__(self, t, handler, options=(), sni=False, **kw):
         with contextlib.ExitStack() as stack:
             self.box = stack.enter_context(t.box())
             self.origin = stack.enter_context(contextlib.closing(Origin(handler)))
             self.dns = stack.enter_context(contextlib.closing(Dns({"ok.example": ["127.0.0.1"]})))
             self.port = self.origin.port
-            text = 'network : { mode = "scoped"; allow = ( "ok.example:%d", "127.0.0.1:%d" ); };' % (self.port, self.port)
+            text = 'network : { mode = "scoped"; allow = ( "ok.example:%d", "127.0.0.1:%d" ); sni = "%s"; };' % (self.port, self.port, "match" if sni else "off")
             self.proxy = stack.enter_context(Proxy(self.box, text, *options, resolver=self.dns.port, **kw))
             self.stack = stack.pop_all()
 
@@ -224,6 +224,53 @@ def many(t):
         for th in threads:
             th.join()
         t.eq(wrong, [], "all of them")
+
+
+@test("network.sni = match: a TLS greeting must name the host that was asked for; what is no TLS, and servers that speak first, are not hindered")
+def sni(t):
+    import ssl
+
+    def hello(name):
+        """The first bytes of a TLS client."""
+        incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        o = ssl.create_default_context().wrap_bio(incoming, outgoing, server_hostname=name)
+        with contextlib.suppress(ssl.SSLWantReadError):
+            o.do_handshake()
+        return outgoing.read()
+
+    def echo(o, c):
+        c.sendall(b"first ")
+        while True:
+            b = c.recv(1 << 16)
+            if not b:
+                return
+            o.seen.append(b)
+            c.sendall(b)
+    with Setup(t, echo, sni=True) as s:
+        for name, data, good in (("the name", hello("ok.example"), True), ("another name", hello("other.example"), False), ("a name below", hello("x.ok.example"), False), ("no TLS", b"GET / HTTP/1.0\r\n\r\n", True), ("no name", hello("127.0.0.1"), False),
+                                 ("broken", hello("ok.example")[:60] + b"\xff" * 200, False), ("cut", hello("ok.example")[:100], False)):
+            for pace in (0, 0.001):
+                for kind, c in s.tunnels():
+                    if pace and len(data) < 2000:
+                        for b in data:
+                            with contextlib.suppress(OSError):
+                                c.sendall(bytes([b]))
+                            time.sleep(pace / 4)
+                    else:
+                        c.sendall(data)
+                    with contextlib.suppress(OSError):
+                        c.shutdown(socket.SHUT_WR)
+                    got, how = drain(c)
+                    c.close()
+                    t.eq((got == b"first " + data, how), (True, "end") if good else (False, "reset"), "%s, %s" % (name, kind))
+        t.ok(not any(b"other.example" in x for x in s.origin.seen), "nothing of it went on")
+        got, how = talk(s.proxy.http, connect_head("ok.example:%d" % s.port) + hello("ok.example"), shut=True)
+        t.eq(how, "end", "in one segment with the request")
+        got, how = talk(s.proxy.http, connect_head("ok.example:%d" % s.port) + hello("other.example"), shut=True)
+        t.eq(how, "reset", "another name in one segment with the request")
+        got, how = talk(s.proxy.http, connect_head("127.0.0.1:%d" % s.port) + hello("127.0.0.1"), shut=True)
+        t.eq(how, "end", "no name, to an address")
+        t.ok("sni-mismatch" in {r["reason"] for r in s.proxy.entries(30, 1)}, "the log")
 
 
 # --- HTTP bodies --------------------------------------------------------------------------------------------
