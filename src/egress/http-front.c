@@ -80,6 +80,7 @@ status_for (const SbxReached *reached)
       return reached->errnum == ETIMEDOUT ? 504 : 502;
     case SBX_REACH_NO_NAME:
     case SBX_REACH_LOOKUP_FAILED:
+    case SBX_REACH_UPSTREAM_REFUSED:
     default:
       return 502;
     }

@@ -44,4 +44,6 @@ libegress_a_SOURCES = \
 	src/egress/socks5.c \
 	src/egress/socks5.h \
 	src/egress/tls-hello.c \
-	src/egress/tls-hello.h
+	src/egress/tls-hello.h \
+	src/egress/upstream.c \
+	src/egress/upstream.h

@@ -5,6 +5,7 @@
 
 #include "egress/access-log.h"
 #include "egress/listen.h"
+#include "policy/host-rules.h"
 
 G_BEGIN_DECLS
 
@@ -12,9 +13,11 @@ typedef struct _SbxProxy SbxProxy;
 
 typedef struct
 {
-  const char *session;  /* for the log */
-  const char *resolver; /* ADDRESS:PORT, or NULL */
-  SbxAccessLog *log;    /* may be NULL */
+  const char *session;     /* for the log */
+  const char *resolver;    /* ADDRESS:PORT, or NULL */
+  const SbxHost *upstream; /* a proxy through which all goes, or NULL */
+  guint16 upstream_port;
+  SbxAccessLog *log; /* may be NULL */
   guint max_connections;
   gint64 handshake_limit; /* microseconds: for one request's head, all of it */
   gint64 connect_limit;

@@ -10,6 +10,7 @@
 #include "egress/dial.h"
 #include "egress/proxy-private.h"
 #include "egress/resolver.h"
+#include "egress/upstream.h"
 
 struct _SbxReach
 {
@@ -20,6 +21,7 @@ struct _SbxReach
   SbxTask report;
   SbxLookup *lookup;
   SbxDial *dial;
+  SbxUpstream *upstream;
   gint64 since; /* the beginning of the step under way */
   SbxReached result;
   SbxReachFunc func;
@@ -31,6 +33,7 @@ sbx_reach_cancel (SbxReach *reach)
 {
   g_clear_pointer (&reach->lookup, sbx_lookup_cancel);
   g_clear_pointer (&reach->dial, sbx_dial_cancel);
+  g_clear_pointer (&reach->upstream, sbx_upstream_cancel);
   sbx_loop_unqueue (reach->proxy->loop, &reach->report);
   g_free (reach);
 }
@@ -69,6 +72,21 @@ may_go_on (SbxReach *reach)
 }
 
 static void
+on_upstream (int fd, int errnum, gpointer data)
+{
+  SbxReach *reach = data;
+
+  reach->upstream = NULL;
+  reach->result.connect = sbx_loop_now (reach->proxy->loop) - reach->since;
+  reach->result.fd = fd;
+  reach->result.errnum = errnum;
+  if (fd >= 0)
+    conclude (reach, SBX_REACH_OK);
+  else
+    conclude (reach, errnum == 0 ? SBX_REACH_UPSTREAM_REFUSED : SBX_REACH_CONNECT_FAILED);
+}
+
+static void
 on_dialled (int fd, const SbxAddress *address, int errnum, gpointer data)
 {
   SbxReach *reach = data;
@@ -81,7 +99,14 @@ on_dialled (int fd, const SbxAddress *address, int errnum, gpointer data)
     {
       reach->result.has_address = TRUE;
       reach->result.address = *address;
-      conclude (reach, SBX_REACH_OK);
+      if (reach->proxy->options->upstream == NULL)
+        conclude (reach, SBX_REACH_OK);
+      else
+        {
+          reach->result.fd = -1;
+          reach->upstream = sbx_upstream_new (reach->proxy->loop, fd, &reach->host, reach->port,
+                                              reach->proxy->options->connect_limit, on_upstream, reach);
+        }
     }
   else
     conclude (reach, sbx_errno_is_shortage (errnum) ? SBX_REACH_SHORTAGE : SBX_REACH_CONNECT_FAILED);
@@ -94,8 +119,10 @@ dial (SbxReach *reach, const SbxAddress *addresses, guint n)
   reach->result.has_address = TRUE;
   reach->result.address = addresses[0];
   reach->since = sbx_loop_now (reach->proxy->loop);
-  reach->dial = sbx_dial_new (reach->proxy->loop, addresses, n, reach->port, reach->proxy->options->connect_limit,
-                              on_dialled, reach);
+  reach->dial =
+      sbx_dial_new (reach->proxy->loop, addresses, n,
+                    reach->proxy->options->upstream != NULL ? reach->proxy->options->upstream_port : reach->port,
+                    reach->proxy->options->connect_limit, on_dialled, reach);
 }
 
 static void
@@ -124,7 +151,8 @@ judge (SbxReach *reach, const SbxAddress *addresses, guint n)
         }
     }
   named = reach->result.verdict;
-  if (reach->result.report_only)
+  /* An upstream proxy is looked up in place of the name; it is what the administrator says it is. */
+  if (reach->result.report_only || reach->proxy->options->upstream != NULL)
     {
       dial (reach, addresses, MIN (n, SBX_DIAL_MAX));
       return;
@@ -176,6 +204,7 @@ SbxReach *
 sbx_reach_new (SbxProxy *proxy, const SbxHost *host, guint16 port, SbxReachFunc func, gpointer data)
 {
   SbxReach *reach = g_new0 (SbxReach, 1);
+  const SbxHost *first = proxy->options->upstream != NULL ? proxy->options->upstream : host;
   SbxAddress address;
 
   reach->proxy = proxy;
@@ -189,12 +218,12 @@ sbx_reach_new (SbxProxy *proxy, const SbxHost *host, guint16 port, SbxReachFunc 
   ask_name (reach);
   if (!may_go_on (reach))
     conclude (reach, SBX_REACH_DENIED);
-  else if (sbx_address_from_host (host, &address))
+  else if (sbx_address_from_host (first, &address))
     dial (reach, &address, 1);
   else
     {
       proxy->counters.lookups++;
-      reach->lookup = sbx_lookup_new (proxy->resolver, host->text, on_looked_up, reach);
+      reach->lookup = sbx_lookup_new (proxy->resolver, first->text, on_looked_up, reach);
     }
   return reach;
 }
@@ -215,6 +244,8 @@ sbx_reached_reason (const SbxReached *reached)
       return "lookup-timeout";
     case SBX_REACH_SHORTAGE:
       return "shortage";
+    case SBX_REACH_UPSTREAM_REFUSED:
+      return "upstream-refused";
     case SBX_REACH_CONNECT_FAILED:
     default:
       return reached->errnum == ETIMEDOUT ? "connect-timeout" : "connect-failed";

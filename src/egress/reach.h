@@ -19,6 +19,7 @@ typedef enum
   SBX_REACH_LOOKUP_TIMEOUT,
   SBX_REACH_SHORTAGE,
   SBX_REACH_CONNECT_FAILED,
+  SBX_REACH_UPSTREAM_REFUSED,
 } SbxReachStatus;
 
 typedef struct

@@ -96,6 +96,7 @@ reply_for (const SbxReached *reached)
     case SBX_REACH_NO_NAME:
     case SBX_REACH_LOOKUP_FAILED:
     case SBX_REACH_LOOKUP_TIMEOUT:
+    case SBX_REACH_UPSTREAM_REFUSED:
       return SBX_SOCKS_HOST;
     case SBX_REACH_CONNECT_FAILED:
       return reached->errnum == ETIMEDOUT ? SBX_SOCKS_TIMEOUT : sbx_socks5_reply_for_errno (reached->errnum);

@@ -20,6 +20,7 @@
 #include "base/program.h"
 #include "base/text.h"
 #include "egress/proxy.h"
+#include "egress/upstream.h"
 #include "policy/policy.h"
 #include "proxy/notify.h"
 #include "proxy/options.h"
@@ -36,6 +37,8 @@ typedef struct
   SbxProxyOptions options;
   char session[17];
   char *resolver; /* the one in use; "" for those of the system */
+  char *upstream; /* "" for none */
+  SbxHost upstream_host;
   SbxLoop *loop;
   SbxProxy *proxy;
   SbxAccessLog *log;
@@ -67,8 +70,6 @@ check_policy (const SbxPolicy *policy, GError **error)
   if (sbx_policy_number (policy, SBX_KEY_NET_MODE) == SBX_NET_DENY)
     return fail_policy (policy, SBX_KEY_NET_MODE,
                         _("the network is denied; a proxy needs \"scoped\" (or --allow-host)"), error);
-  if (sbx_policy_text (policy, SBX_KEY_NET_UPSTREAM)[0] != '\0')
-    return fail_policy (policy, SBX_KEY_NET_UPSTREAM, _("an upstream proxy is not available in this version"), error);
   return TRUE;
 }
 
@@ -86,55 +87,71 @@ say_notes (const SbxPolicy *policy)
     }
 }
 
-/* Everything from the files anew. (transfer full) */
-static SbxHostRules *
-load_rules (Program *program, char **resolver, gboolean *match_sni, GError **error)
+/* What is taken from the policy. */
+typedef struct
+{
+  SbxHostRules *rules;
+  gboolean match_sni;
+  char *resolver, *upstream; /* "" for none */
+} Loaded;
+
+static void
+loaded_clear (Loaded *loaded)
+{
+  sbx_host_rules_free (loaded->rules);
+  g_free (loaded->resolver);
+  g_free (loaded->upstream);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Loaded, loaded_clear)
+
+/* Everything from the files anew. @loaded, which is empty, is to be cleared in both cases. */
+static gboolean
+load (Program *program, Loaded *loaded, GError **error)
 {
   const SbxProxyArguments *arguments = &program->arguments;
   g_autoptr (SbxContext) context = sbx_context_new (&arguments->context, error);
   g_autoptr (SbxPolicy) policy = NULL;
-  g_autoptr (SbxHostRules) rules = NULL;
 
   if (context != NULL)
     policy = sbx_policy_load (context, arguments->layer, (const char *const *) arguments->policy_files->pdata, error);
   if (policy == NULL || !check_policy (policy, error))
-    return NULL;
+    return FALSE;
   say_notes (policy);
-  rules = sbx_host_rules_from_policy (policy, error);
-  if (rules == NULL)
-    return NULL;
-  if (sbx_host_rules_is_empty (rules))
+  loaded->rules = sbx_host_rules_from_policy (policy, error);
+  if (loaded->rules == NULL)
+    return FALSE;
+  if (sbx_host_rules_is_empty (loaded->rules))
     {
       g_set_error (error, SBX_ERROR, SBX_ERROR_CONFINE,
                    _("the policy allows no host: an empty list allows nothing, so that there is nothing to do\n"
                      "add to network.allow, or use --allow-host"));
-      return NULL;
+      return FALSE;
     }
-  *match_sni = sbx_policy_number (policy, SBX_KEY_NET_SNI) == SBX_SNI_MATCH;
-  *resolver =
+  loaded->upstream = g_strdup (sbx_policy_text (policy, SBX_KEY_NET_UPSTREAM));
+  loaded->match_sni = sbx_policy_number (policy, SBX_KEY_NET_SNI) == SBX_SNI_MATCH;
+  loaded->resolver =
       g_strdup (arguments->resolver != NULL ? arguments->resolver : sbx_policy_text (policy, SBX_KEY_NET_RESOLVER));
-  return g_steal_pointer (&rules);
+  return TRUE;
 }
 
 static void
 reload (Program *program)
 {
   g_autoptr (GError) error = NULL;
-  g_autofree char *resolver = NULL;
-  gboolean match_sni;
+  g_auto (Loaded) loaded = { 0 };
 
   sbx_notify ("RELOADING=1");
-  g_autoptr (SbxHostRules) rules = load_rules (program, &resolver, &match_sni, &error);
-  if (rules == NULL || !sbx_access_log_reopen (program->log, &error))
+  if (!load (program, &loaded, &error) || !sbx_access_log_reopen (program->log, &error))
     {
       sbx_log_error (error);
       sbx_log_warning (_("nothing was reloaded: the policy that was in force stays so"));
     }
   else
     {
-      if (strcmp (resolver, program->resolver) != 0)
-        sbx_log_warning (_("another resolver takes effect when the proxy is started anew"));
-      sbx_proxy_set_rules (program->proxy, g_steal_pointer (&rules), match_sni);
+      if (strcmp (loaded.resolver, program->resolver) != 0 || strcmp (loaded.upstream, program->upstream) != 0)
+        sbx_log_warning (_("another resolver or upstream takes effect when the proxy is started anew"));
+      sbx_proxy_set_rules (program->proxy, g_steal_pointer (&loaded.rules), loaded.match_sni);
       sbx_log_note (_("the policy was reloaded"));
     }
   sbx_notify ("READY=1");
@@ -350,18 +367,33 @@ make_session (Program *program, GError **error)
 }
 
 static gboolean
+take_upstream (Program *program, GError **error)
+{
+  if (program->upstream[0] == '\0')
+    return TRUE;
+  if (!sbx_upstream_parse (program->upstream, &program->upstream_host, &program->options.upstream_port))
+    {
+      g_autofree char *shown = sbx_text_escape (program->upstream);
+      g_set_error (error, SBX_ERROR, SBX_ERROR_POLICY, _("network.upstream: \"%s\" is not http://HOST:PORT"), shown);
+      return FALSE;
+    }
+  program->options.upstream = &program->upstream_host;
+  return TRUE;
+}
+
+static gboolean
 set_up (Program *program, GError **error)
 {
   const SbxProxyArguments *arguments = &program->arguments;
-  g_autoptr (SbxHostRules) rules = NULL;
-  gboolean match_sni;
+  g_auto (Loaded) loaded = { 0 };
 
   if (!hold_signals (program, error) || !make_session (program, error))
     return FALSE;
   (void) prctl (PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  rules = load_rules (program, &program->resolver, &match_sni, error);
-  if (rules == NULL)
+  if (!load (program, &loaded, error))
     return FALSE;
+  program->resolver = g_steal_pointer (&loaded.resolver);
+  program->upstream = g_steal_pointer (&loaded.upstream);
   if (arguments->log != NULL
       && (program->log = sbx_access_log_new (arguments->log, arguments->log_format, error)) == NULL)
     return FALSE;
@@ -381,10 +413,12 @@ set_up (Program *program, GError **error)
                                         .connect_limit = arguments->connect_timeout * G_TIME_SPAN_SECOND,
                                         .idle_limit = arguments->idle_timeout * G_TIME_SPAN_SECOND,
                                         .report_only = arguments->report_only };
+  if (!take_upstream (program, error))
+    return FALSE;
   program->proxy = sbx_proxy_new (program->loop, &program->options, error);
   if (program->proxy == NULL)
     return FALSE;
-  sbx_proxy_set_rules (program->proxy, g_steal_pointer (&rules), match_sni);
+  sbx_proxy_set_rules (program->proxy, g_steal_pointer (&loaded.rules), loaded.match_sni);
   return open_fronts (program, error) && say_ready (program, error);
 }
 
@@ -401,6 +435,7 @@ tear_down (Program *program)
   sbx_access_log_free (program->log);
   sbx_loop_free (program->loop);
   g_free (program->resolver);
+  g_free (program->upstream);
   g_free (program->http);
   g_free (program->socks);
   sbx_proxy_arguments_clear (&program->arguments);

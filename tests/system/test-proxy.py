@@ -320,6 +320,63 @@ def socks_frames(t):
             t.ok(len(say(whole[:cut])) <= 2, "cut after %d bytes" % cut)
 
 
+@test("network.upstream: all goes through that proxy, names are judged before, and not looked up here; its refusals are told as such")
+def upstream(t):
+    def speaker(o, c):
+        c.sendall(b"hello ")
+        while True:
+            b = c.recv(4096)
+            if not b:
+                return
+            c.sendall(b)
+
+    def parent(o, c):
+        head = b""
+        while b"\r\n\r\n" not in head:
+            b = c.recv(1)
+            if not b:
+                return
+            head += b
+        o.seen.append(head)
+        name = head.split(b" ")[1].rpartition(b":")[0]
+        if name == b"refused.ok.example":
+            c.sendall(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
+        elif name == b"odd.ok.example":
+            c.sendall(b"hello?\r\n\r\n")
+        elif name == b"gone.ok.example":
+            return
+        elif name == b"web.ok.example":
+            c.sendall(b"HTTP/1.1 200 OK\r\nX: " + b"y" * 9000 + b"\r\n\r\n")
+            web(o, c)
+        else:
+            for b in b"HTTP/1.1 200 Connection established\r\nX: y\r\n\r\n":
+                c.sendall(bytes([b]))
+            speaker(o, c)
+    up = Origin(parent)
+    try:
+        with t.box() as b:
+            dns = Dns(dict(NAMES, **{"up.example": ["127.0.0.1"]}))
+            with Proxy(b, 'network : { mode = "scoped"; allow = [ "ok.example:*" ]; upstream = "http://up.example:%d"; };' % up.port, resolver=dns.port) as p:
+                t.eq(talk(p.http, connect_head("sub.ok.example:99") + b"ping", shut=True)[0].partition(b"\r\n\r\n")[2], b"hello ping", "CONNECT")
+                t.eq(socks(p.socks, "sub.ok.example", 99, payload=b"ping"), (0, b"hello ping"), "SOCKS")
+                t.ok(up.seen[0].startswith(b"CONNECT sub.ok.example:99 HTTP/1.1\r\nHost: sub.ok.example:99\r\n"), "what it is asked", repr(up.seen[0]))
+                got, how = talk(p.http, b"GET http://web.ok.example/x HTTP/1.1\r\nHost: y\r\nConnection: close\r\n\r\n")
+                t.ok(status(got) == 200 and b"\r\n\r\nGET /x HTTP/1.1\r\nHost: web.ok.example\r\n" in got, "absolute form", repr(got))
+                for host, codes in (("refused.ok.example", (502, 4)), ("odd.ok.example", (502, None)), ("gone.ok.example", (502, None))):
+                    t.eq(status(talk(p.http, connect_head(host + ":443"))[0]), codes[0], host)
+                    code = socks(p.socks, host, 443)[0]
+                    t.ok(code == codes[1] or (codes[1] is None and code not in (0, 2, None)), host + ", SOCKS", code)
+                n = len(up.seen)
+                t.eq(status(talk(p.http, connect_head("other.example:443"))[0]), 403, "not allowed")
+                t.eq(len(up.seen), n, "is not asked for")
+                t.eq(set(dns.asked), {"up.example"}, "what is looked up")
+            dns.close()
+            with Proxy(b, 'network : { mode = "scoped"; allow = [ "ok.example:*" ]; upstream = "http://127.0.0.1:%d"; };' % up.port, "--connect-timeout", "1") as p:
+                t.eq(socks(p.socks, "sub.ok.example", 99, payload=b"ping"), (0, b"hello ping"), "upstream by address")
+    finally:
+        up.close()
+
+
 # --- who may, and how many ----------------------------------------------------------------------------------
 
 def as_user(uid, place, data):
@@ -429,7 +486,7 @@ def start(t):
         def run(policy, *options):
             return b.call(b.argv("sandbox-proxy", ["--policy", b.write(b.out + "/p.conf", policy)] + list(options)), timeout=10)
         for text, code in (('network : { mode = "scoped"; };', 1), ('network : { mode = "scoped"; allow = [ "  " ]; };', 1), ('network : { mode = "deny"; allow = [ "a.example" ]; };', 1), ('mode = "disabled";', 1),
-                           ('network : { mode = "scoped"; allow = [ "a.example" ]; upstream = "http://127.0.0.1:1"; };', 1), ('network : {', 3), ('network : { mode = "scoped"; allow = [ "a..b" ]; };', 3), ('nonsense = 1;', 3)):
+                           ('network : { mode = "scoped"; allow = [ "a.example" ]; upstream = "https://127.0.0.1:1"; };', 3), ('network : {', 3), ('network : { mode = "scoped"; allow = [ "a..b" ]; };', 3), ('nonsense = 1;', 3)):
             r = run(text)
             t.ok(r.code == code and r.err.strip(), text, r)
         good = 'network : { mode = "scoped"; allow = [ "a.example" ]; };'
