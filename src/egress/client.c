@@ -18,6 +18,7 @@
 
 #define READ_STEP 4096
 #define CLOSING_LIMIT (2 * G_TIME_SPAN_SECOND)
+#define GONE_INTERVAL (500 * G_TIME_SPAN_MILLISECOND)
 #define KEEP_ALIVE_LIMIT (60 * G_TIME_SPAN_SECOND)
 
 static void on_event (SbxWatch *watch, guint32 events);
@@ -334,6 +335,19 @@ sbx_client_close (SbxClient *client)
   step_closing (client);
 }
 
+/* The client will say no more: has it gone, or does it wait for an answer? The end of its words looks the same in both cases, but a
+ * socket that was closed has no owner. */
+static void
+check_gone (SbxClient *client)
+{
+  uid_t uid;
+
+  if (!sbx_peer_uid (client->proxy->diag, client->fd, &uid) && errno == ENOENT)
+    sbx_client_abort (client, "client-gone");
+  else
+    set_deadline (client, GONE_INTERVAL);
+}
+
 static void
 on_event (SbxWatch *watch, guint32 events)
 {
@@ -348,8 +362,13 @@ on_event (SbxWatch *watch, guint32 events)
         read_head (client, events);
       break;
     case SBX_CLIENT_REACHING:
-      /* Only these are watched for. */
-      sbx_client_abort (client, "client-gone");
+      if (events & (EPOLLHUP | EPOLLERR))
+        sbx_client_abort (client, "client-gone");
+      else
+        {
+          sbx_client_watch (client, 0);
+          check_gone (client);
+        }
       break;
     case SBX_CLIENT_EXCHANGE:
       sbx_exchange_on_client (client->exchange, events);
@@ -368,6 +387,11 @@ on_deadline (SbxTimer *timer)
 {
   SbxClient *client = SBX_CONTAINER (timer, SbxClient, deadline);
 
+  if (client->state == SBX_CLIENT_REACHING)
+    {
+      check_gone (client);
+      return;
+    }
   if (client->state == SBX_CLIENT_READING && client->in != NULL && client->in->len > 0)
     sbx_client_log_malformed (client, client->front == SBX_FRONT_SOCKS ? "socks5" : "http");
   dispose (client, FALSE);
@@ -381,6 +405,7 @@ on_reached (const SbxReached *reached, gpointer data)
   SbxClient *client = data;
 
   client->reach = NULL;
+  sbx_loop_clear_timer (loop_of (client), &client->deadline);
   client->reached = *reached;
   if (client->front == SBX_FRONT_SOCKS)
     sbx_socks_front_reached (client);
@@ -393,7 +418,7 @@ sbx_client_reach (SbxClient *client, const SbxHost *host, guint16 port)
 {
   client->state = SBX_CLIENT_REACHING;
   sbx_loop_clear_timer (loop_of (client), &client->deadline); /* lookup and dial have limits of their own */
-  sbx_client_watch (client, 0);
+  sbx_client_watch (client, client->known ? EPOLLRDHUP : 0);
   client->reach = sbx_reach_new (client->proxy, host, port, on_reached, client);
 }
 
@@ -453,13 +478,14 @@ sbx_client_tunnel (SbxClient *client, int fd, const void *reply, gsize length)
 }
 
 void
-sbx_client_new (SbxProxy *proxy, SbxFront front, int fd)
+sbx_client_new (SbxProxy *proxy, SbxFront front, int fd, gboolean known)
 {
   SbxClient *client = g_new0 (SbxClient, 1);
   int one = 1;
 
   client->proxy = proxy;
   client->front = front;
+  client->known = known;
   client->fd = fd;
   client->state = SBX_CLIENT_READING;
   client->next = &proxy->clients;

@@ -41,6 +41,7 @@ struct _SbxClient
   gboolean ended; /* it will send no more */
   gboolean shut;  /* CLOSING: everything is sent, the rest of its words is thrown away */
   gboolean greeted;
+  gboolean known; /* sbx_peer_uid can tell whether it is still there */
   gboolean lingers;
 
   /* the request in hand */
@@ -58,8 +59,8 @@ struct _SbxClient
   guint64 bytes_up, bytes_down;
 };
 
-/* Takes over @fd. */
-void sbx_client_new (SbxProxy *proxy, SbxFront front, int fd);
+/* Takes over @fd. @known: sbx_peer_uid can tell whether it is still there. */
+void sbx_client_new (SbxProxy *proxy, SbxFront front, int fd, gboolean known);
 
 /* Ends it: logged, cut off with a reset unless it was CLOSING or idle. */
 void sbx_client_free (SbxClient *client);

@@ -303,6 +303,12 @@ sbx_listener_address (const SbxListener *listener)
   return listener->address;
 }
 
+gboolean
+sbx_listener_knows_peers (const SbxListener *listener)
+{
+  return listener->diag >= 0;
+}
+
 /* --- accepting ---------------------------------------------------------------------------------------------- */
 
 static void on_connection (SbxWatch *watch, guint32 events);

@@ -31,6 +31,9 @@ const char *sbx_listener_address (const SbxListener *listener);
 gboolean sbx_listener_start (SbxListener *listener, SbxLoop *loop, const void *refusal, gsize refusal_length,
                              SbxAcceptFunc func, gpointer data);
 
+/* Whether its clients are of this network namespace, so that sbx_peer_uid knows them. */
+gboolean sbx_listener_knows_peers (const SbxListener *listener);
+
 /* There may be place again. */
 void sbx_listener_wake (SbxListener *listener);
 

@@ -58,6 +58,8 @@ read_answer (int diag, const Request *request, uid_t *uid)
   do
     size = recv (diag, &answer, sizeof answer, MSG_DONTWAIT);
   while (size >= (gssize) sizeof answer.header && answer.header.nlmsg_seq != request->header.nlmsg_seq);
+  if (size < 0)
+    return FALSE;
   errno = ENOENT;
   if (size < (gssize) NLMSG_LENGTH (sizeof *found) || answer.header.nlmsg_type != SOCK_DIAG_BY_FAMILY)
     {

@@ -16,6 +16,7 @@ struct _SbxProxy
   SbxHostRules *rules;
   guint generation; /* of the rules */
   gboolean match_sni;
+  int diag; /* for sbx_peer_uid; -1: there is none */
   SbxAddressSet *own;
   gint64 own_read;
   SbxNameResolver *resolver;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/fd.h"
 #include "base/program.h"
 #include "egress/proxy-private.h"
 #include "egress/socks5.h"
@@ -45,6 +46,7 @@ sbx_proxy_new (SbxLoop *loop, const SbxProxyOptions *options, GError **error)
 
   proxy->loop = loop;
   proxy->options = options;
+  proxy->diag = sbx_peer_open ();
   proxy->own_read = G_MININT64 / 2;
   proxy->clients.next = proxy->clients.previous = &proxy->clients;
   proxy->listeners = g_ptr_array_new_with_free_func (door_free);
@@ -68,6 +70,7 @@ sbx_proxy_free (SbxProxy *proxy)
   sbx_loop_unqueue (proxy->loop, &proxy->drained_task);
   sbx_name_resolver_free (proxy->resolver);
   sbx_pipe_pool_free (proxy->pipes);
+  sbx_fd_clear (&proxy->diag);
   sbx_address_set_free (proxy->own);
   sbx_host_rules_free (proxy->rules);
   g_free (proxy);
@@ -124,7 +127,7 @@ on_accepted (SbxListener *listener, int fd, gpointer data)
     }
   if (door->front != SBX_FRONT_METRICS)
     proxy->counters.connections++;
-  sbx_client_new (proxy, door->front, fd);
+  sbx_client_new (proxy, door->front, fd, proxy->diag >= 0 && sbx_listener_knows_peers (listener));
   return TRUE;
 }
 

@@ -177,11 +177,26 @@ def gone(t):
             clients.append(c)
         time.sleep(0.3)
         t.ok(s.proxy.fds() >= before + 40, "lookups are under way")
-        for c in clients:
-            reset(c)
+        for i, c in enumerate(clients):
+            if i % 4 < 2:
+                reset(c)
+            else:
+                c.close()
         time.sleep(0.3)
         t.ok(s.proxy.fds() <= before + 1, "and given up", "%d before, %d after" % (before, s.proxy.fds()))
         t.eq({r["reason"] for r in s.proxy.entries(21)[1:]}, {"client-gone"}, "reason in the log")
+        c = dial(s.proxy.http)
+        c.sendall(connect_head("hang.ok.example:%d" % s.port))
+        c.shutdown(socket.SHUT_WR)
+        t.eq(status(drain(c)[0]), 504, "one that has only stopped talking gets its answer")
+        c.close()
+        c = dial(s.proxy.http)
+        c.sendall(connect_head("hang.ok.example:%d" % s.port))
+        c.shutdown(socket.SHUT_WR)
+        time.sleep(0.2)
+        c.close()
+        time.sleep(0.8)
+        t.eq(s.proxy.entries(23)[-1]["reason"], "client-gone", "and goes later")
 
 
 @test("a dead address delays by 250 ms, not by its time-out; a refused one not at all")
