@@ -84,11 +84,10 @@ sbx_peer_open (void)
 static gboolean
 find_tcp_uid (int diag, const struct sockaddr_storage *own, const struct sockaddr_storage *peer, uid_t *uid)
 {
-  static guint32 sequence;
   Request request = { .header = { .nlmsg_len = sizeof request,
                                   .nlmsg_type = SOCK_DIAG_BY_FAMILY,
                                   .nlmsg_flags = NLM_F_REQUEST,
-                                  .nlmsg_seq = ++sequence },
+                                  .nlmsg_seq = (guint32) g_get_monotonic_time () },
                       .body = { .sdiag_family = (guint8) peer->ss_family,
                                 .sdiag_protocol = IPPROTO_TCP,
                                 .idiag_states = ~0u,
