@@ -6,18 +6,25 @@
 LDADD = $(FLOOR_LIBS) $(CHECK_LIBS) $(GLIB_LIBS) $(LIBCONFIG_LIBS)
 
 UNIT_TESTS = \
+	tests/unit/test-access-log \
+	tests/unit/test-address \
 	tests/unit/test-check-options \
 	tests/unit/test-connect-gate \
 	tests/unit/test-context \
+	tests/unit/test-dns-message \
 	tests/unit/test-dump \
 	tests/unit/test-environ \
 	tests/unit/test-fd \
 	tests/unit/test-glob \
+	tests/unit/test-host-rules \
 	tests/unit/test-hostname \
+	tests/unit/test-http1 \
+	tests/unit/test-http1-chunked \
 	tests/unit/test-keyword \
 	tests/unit/test-landlock \
 	tests/unit/test-loader \
 	tests/unit/test-log \
+	tests/unit/test-loop \
 	tests/unit/test-mount-plan \
 	tests/unit/test-options \
 	tests/unit/test-path-table \
@@ -29,11 +36,14 @@ UNIT_TESTS = \
 	tests/unit/test-run \
 	tests/unit/test-seccomp \
 	tests/unit/test-session \
+	tests/unit/test-socks5 \
 	tests/unit/test-source \
 	tests/unit/test-stack \
 	tests/unit/test-text \
+	tests/unit/test-tls-hello \
 	tests/unit/test-trust \
-	tests/unit/test-verdict
+	tests/unit/test-verdict \
+	tests/unit/test-verdict-host
 
 UNIT_HELPERS = \
 	tests/unit/policy-fixture.h \
@@ -105,6 +115,8 @@ SYSTEM_TESTS = \
 	tests/system/test-nesting.py \
 	tests/system/test-policy-files.py \
 	tests/system/test-privilege.py \
+	tests/system/test-proxy-relay.py \
+	tests/system/test-proxy.py \
 	tests/system/test-replace.py \
 	tests/system/test-seccomp-programs.py \
 	tests/system/test-sockets.py \
@@ -114,6 +126,7 @@ SYSTEM_TESTS = \
 
 SYSTEM_HELPERS = \
 	tests/system/inside.py \
+	tests/system/proxytest.py \
 	tests/system/sbxtest.py
 
 dist_check_SCRIPTS += $(SYSTEM_TESTS)
@@ -123,7 +136,8 @@ TESTS += $(SYSTEM_TESTS)
 endif
 
 # These ask the programs too.
-tests/source/manuals.log tests/test-man.log tests/test-vendor.log: sandbox-run$(EXEEXT) sandbox-policy-check$(EXEEXT)
+tests/source/manuals.log tests/test-man.log tests/test-vendor.log: sandbox-run$(EXEEXT) sandbox-policy-check$(EXEEXT) \
+	sandbox-proxy$(EXEEXT)
 
 # --- how they are run ---------------------------------------------------
 

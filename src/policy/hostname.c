@@ -126,6 +126,51 @@ sbx_host_canonical (const char *text, gsize length, SbxHost *host)
   return SBX_HOST_OK;
 }
 
+gboolean
+sbx_port_parse (const char *text, gsize length, guint16 *port)
+{
+  guint value = 0;
+
+  if (length == 0 || length > 5 || text[0] == '0')
+    return FALSE;
+  for (gsize i = 0; i < length; i++)
+    {
+      if (!g_ascii_isdigit (text[i]))
+        return FALSE;
+      value = value * 10 + (guint) (text[i] - '0');
+    }
+  if (value > G_MAXUINT16)
+    return FALSE;
+  *port = (guint16) value;
+  return TRUE;
+}
+
+gboolean
+sbx_authority_split (const char *text, gsize length, gsize *host_length, const char **ports, gsize *ports_length)
+{
+  gsize host = length;
+
+  if (length > 0 && text[0] == '[')
+    {
+      const char *end = memchr (text, ']', length);
+      if (end == NULL)
+        return FALSE;
+      host = (gsize) (end - text) + 1;
+      if (host < length && text[host] != ':')
+        return FALSE;
+    }
+  else if (length > 0)
+    {
+      const char *colon = memchr (text, ':', length);
+      if (colon != NULL)
+        host = (gsize) (colon - text);
+    }
+  *host_length = host;
+  *ports = host < length ? text + host + 1 : NULL;
+  *ports_length = host < length ? length - host - 1 : 0;
+  return *ports == NULL || memchr (*ports, ':', *ports_length) == NULL;
+}
+
 const char *
 sbx_host_status_text (SbxHostStatus status)
 {

@@ -41,6 +41,15 @@ typedef enum
  * address (::ffff:a.b.c.d) becomes that address. @host is untouched unless the answer is SBX_HOST_OK. */
 SbxHostStatus sbx_host_canonical (const char *text, gsize length, SbxHost *host);
 
+/* A decimal port from 1 to 65535 without sign, blank or leading zero; *port is untouched when FALSE. */
+gboolean sbx_port_parse (const char *text, gsize length, guint16 *port);
+
+/* Parts the @length bytes of "HOST" or "HOST:PORT" at @text: the host is the first *host_length of them, brackets of IPv6
+ * included; *ports points behind the colon, or is NULL when there is none. Neither part is judged. FALSE: brackets that do
+ * not match, or more than one colon without them. */
+gboolean sbx_authority_split (const char *text, gsize length, gsize *host_length, const char **ports,
+                              gsize *ports_length);
+
 /* Translated reason of a refusal; static. */
 const char *sbx_host_status_text (SbxHostStatus status);
 

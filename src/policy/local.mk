@@ -4,6 +4,8 @@
 noinst_LIBRARIES += libpolicy.a
 FLOOR_LIBS += libpolicy.a
 libpolicy_a_SOURCES = \
+	src/policy/address.c \
+	src/policy/address.h \
 	src/policy/builtin-rules.c \
 	src/policy/builtin-rules.h \
 	src/policy/condition.c \
@@ -20,6 +22,8 @@ libpolicy_a_SOURCES = \
 	src/policy/glob.h \
 	src/policy/host-rule.c \
 	src/policy/host-rule.h \
+	src/policy/host-rules.c \
+	src/policy/host-rules.h \
 	src/policy/hostname.c \
 	src/policy/hostname.h \
 	src/policy/keyword.c \
@@ -63,6 +67,8 @@ libpolicy_a_SOURCES = \
 	src/policy/trust.h \
 	src/policy/value.c \
 	src/policy/value.h \
+	src/policy/verdict-host.c \
+	src/policy/verdict-host.h \
 	src/policy/verdict.c \
 	src/policy/verdict.h \
 	src/policy/workspace.c \

@@ -37,10 +37,10 @@ lacking ()
   done
 }
 
-echo 1..6
-for program in sandbox-run sandbox-policy-check; do
+echo 1..9
+for program in sandbox-run sandbox-policy-check sandbox-proxy; do
   help=$(options_of_help $program)
-  page=$(options_of_page man/$program.1)
+  page=$(options_of_page man/$program.[18])
   report "$program --help lists options" "$([ -n "$help" ] || echo none)"
   report "every option of $program --help is in its manual page" "$(lacking "$help" "$page")"
   report "every option that the manual page of $program explains exists" "$(lacking "$page" "$help")"
