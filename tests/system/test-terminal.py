@@ -159,6 +159,23 @@ def interrupt_early(t):
                 t.eq(x.wait(), 130, "status after ^C while it waited for another one's lock")
 
 
+@test("what is removed outside while everything is stopped cannot be made inside afterwards", root=True)
+def removed_while_stopped(t):
+    with t.box() as b:
+        held = os.path.join(b.ws, "held")
+        b.mkdir(held)
+        inside = "sleep 0.5; kill -STOP $$; sleep 1.5; mkdir held; mkdir other; echo tr'ied'"
+        with Terminal(b, b.argv("sandbox-run", ["--deny-write", held, "--", "/bin/sh", "-c", inside])) as x:
+            os.waitpid(x.p.pid, os.WUNTRACED)
+            time.sleep(0.3)
+            os.rmdir(held)
+            time.sleep(0.3)
+            os.kill(x.p.pid, signal.SIGCONT)
+            x.expect("tried")
+            x.wait()
+        t.eq(sorted(n for n in ("held", "other") if os.path.lexists(os.path.join(b.ws, n))), ["other"], "what was made")
+
+
 @test("the window's size and its changes reach the command", root=True)
 def resize(t):
     with t.box() as b:
