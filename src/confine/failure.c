@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/program.h"
@@ -96,7 +97,11 @@ static void
 command_error (const SbxFailure *failure, const char *object, GError **error)
 {
   if (failure->errnum == ENOENT || failure->errnum == ENOTDIR)
-    g_set_error (error, SBX_ERROR, SBX_ERROR_NOT_FOUND, _ ("%s: command not found"), object);
+    g_set_error (error, SBX_ERROR, SBX_ERROR_NOT_FOUND,
+                 strchr (failure->object, '/') != NULL && access (failure->object, F_OK) == 0
+                     ? _("%s: the interpreter that it names was not found")
+                     : _("%s: command not found"),
+                 object);
   else
     sbx_error_set_errno (error, SBX_ERROR_NOT_EXECUTABLE, failure->errnum, _ ("cannot execute %s"), object);
 }
