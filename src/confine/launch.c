@@ -243,24 +243,33 @@ typedef struct
   GHashTable *missing; /* names that were missing when it was last looked */
 } Look;
 
-/* The first component of @path that does not exist; NULL if all of it does. (transfer full) */
+/* The first component of @path that does not exist; NULL if all of it does, or if that cannot be known because a directory on the way is
+ * closed. One of the user's own the command may open again: then *again is set. (transfer full) */
 static char *
-first_missing (const char *path)
+first_missing (const char *path, gboolean *again)
 {
   g_autofree char *at = g_strdup (path);
+  gboolean known = TRUE;
   struct stat st;
 
-  if (lstat (at, &st) == 0)
-    return NULL;
-  for (;;)
+  while (lstat (at, &st) < 0)
     {
-      g_autofree char *above = g_path_get_dirname (at);
+      char *above;
 
+      known = known && (errno == ENOENT || errno == ENOTDIR);
+      above = g_path_get_dirname (at);
       if (lstat (above, &st) == 0)
-        return g_steal_pointer (&at);
+        {
+          g_free (above);
+          if (known)
+            return g_steal_pointer (&at);
+          *again = *again || st.st_uid == getuid ();
+          return NULL;
+        }
       g_free (at);
-      at = g_steal_pointer (&above);
+      at = above;
     }
+  return NULL;
 }
 
 /* What was removed outside, and not only to be replaced, shall not be made anew inside: a name that is missing twice in a row. */
@@ -273,7 +282,7 @@ fill_gaps (gpointer data, gboolean *again, GError **error)
   for (guint i = 0; i < plan->mounts->len; i++)
     {
       const SbxMount *mount = g_ptr_array_index (plan->mounts, i);
-      g_autofree char *missing = mount->in_writable ? first_missing (mount->path) : NULL;
+      g_autofree char *missing = mount->in_writable ? first_missing (mount->path, again) : NULL;
 
       if (missing == NULL)
         g_hash_table_remove (look->missing, mount->path);
