@@ -77,6 +77,8 @@ TESTS += $(SOURCE_TESTS)
 # Golden cases of the policy: a directory each.
 POLICY_TESTS = tests/policy/run-cases
 POLICY_CASES = \
+	tests/policy/connect-levels \
+	tests/policy/connect-rules \
 	tests/policy/file-errors \
 	tests/policy/file-policy-option \
 	tests/policy/level-drop-in-order \

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # sandbox.conf(5) against the table of keywords, both ways and with the words, levels and defaults of each;
-# sandbox-policy-check(1) against the reasons that verdict.h promises; all pages against the formatters' own checks.
+# sandbox-policy-check(1) against the reasons that verdict.h, verdict-host.h and host-rules.h promise; all pages against the formatters' own checks.
 # (That --help and OPTIONS name the same options is tests/source/manuals.sh.)
 
 cd "${SBX_SRCDIR:-$(dirname "$0")/..}" || exit 1
@@ -103,7 +103,9 @@ report "words, defaults, levels and what a project may do agree" "$(disagreement
 
 page=$(sed 's/\\-/-/g' man/sandbox-policy-check.1)
 report "every reason word is in sandbox-policy-check(1)" "$(
-  sed -n '/^\/\* Reason words/,/\*\//p' src/policy/verdict.h | grep -oE '"[a-z-]+"' | tr -d '"' | sort -u | while read -r word; do
+  for header in verdict verdict-host host-rules; do
+    sed -n '/^\(\/\*\| \*  *\) *Reason words/,/\*\//p' src/policy/$header.h | grep '"' || echo "\"no-reasons-in-$header\""
+  done | grep -oE '"[a-z-]+"' | tr -d '"' | sort -u | while read -r word; do
     printf '%s\n' "$page" | grep -qE "^\.[BI]R?( | .*[^a-z-])$word([^a-z-]|\$)" || echo "$word"
   done)"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* can.c - "can read|write PATH...": one line an answer, from the table that sandbox-run makes its mounts of.
+/* can.c - "can read|write PATH...", "can connect HOST[:PORT]...": one line an answer; of paths from the table that
+ * sandbox-run makes its mounts of, of hosts from the rules that sandbox-proxy asks.
  *
  * One process may answer for a whole day, so nothing that was learnt from the file system outlives the input that was
  * already at hand: what the resolver remembers goes with each read of more questions, and policy and table are read
@@ -16,11 +17,26 @@
 #include "base/text.h"
 #include "check/check.h"
 #include "check/questions.h"
+#include "policy/verdict-host.h"
 #include "policy/verdict.h"
 
 #define OUT_CHUNK (64 * 1024) /* answers are written when there are so many bytes of them, or when there is a wait */
 #define N_PLACES 64           /* remembered spellings of origins; a power of two */
 #define RELOAD_SHARE 10       /* at most one part in so many of the time goes into reading the policy again */
+
+/* What can be asked. */
+typedef struct
+{
+  const char *word;
+  gboolean is_host;
+  SbxAccess access; /* of a path */
+} Question;
+
+static const Question known_questions[] = {
+  { "read", FALSE, SBX_ACCESS_READ },
+  { "write", FALSE, SBX_ACCESS_WRITE },
+  { "connect", TRUE, SBX_ACCESS_READ },
+};
 
 /* An origin as it is printed, remembered: file names are interned, so that the pointer tells them apart. */
 typedef struct
@@ -33,13 +49,14 @@ typedef struct
 typedef struct
 {
   const SbxCheckOptions *options;
-  SbxAccess access;
+  const Question *question;
   gboolean json;
   gboolean any_denied;
 
   SbxContext *context;
   SbxPolicy *policy;
-  SbxPathTable *table;
+  SbxPathTable *table; /* of paths */
+  SbxHostRules *rules; /* of hosts */
   SbxResolver *resolver;
   gint64 loaded_at; /* monotonic, microseconds */
   gint64 load_time;
@@ -52,6 +69,7 @@ static void
 can_clear_policy (Can *can)
 {
   g_clear_pointer (&can->table, sbx_path_table_free);
+  g_clear_pointer (&can->rules, sbx_host_rules_free);
   g_clear_pointer (&can->policy, sbx_policy_free);
   g_clear_pointer (&can->context, sbx_context_free);
   g_clear_pointer (&can->resolver, sbx_resolver_free);
@@ -81,8 +99,11 @@ load (Can *can, GError **error)
   can->policy = sbx_check_policy (can->options, can->context, error);
   if (can->policy == NULL)
     return FALSE;
-  can->table = sbx_path_table_new (can->policy, can->context, can->resolver, error);
-  if (can->table == NULL)
+  if (can->question->is_host)
+    can->rules = sbx_host_rules_from_policy (can->policy, error);
+  else
+    can->table = sbx_path_table_new (can->policy, can->context, can->resolver, error);
+  if (can->rules == NULL && can->table == NULL)
     return FALSE;
   can->loaded_at = g_get_monotonic_time ();
   can->load_time = can->loaded_at - start;
@@ -126,8 +147,8 @@ append_json (Can *can, const char *name, const SbxVerdict *verdict)
 {
   GString *out = can->out;
 
-  g_string_append_printf (out, "{\"verdict\":\"%s\",\"access\":\"%s\",\"path\":", verdict->allowed ? "allow" : "deny",
-                          can->access == SBX_ACCESS_READ ? "read" : "write");
+  g_string_append_printf (out, "{\"verdict\":\"%s\",\"access\":\"%s\",\"%s\":", verdict->allowed ? "allow" : "deny",
+                          can->question->word, can->question->is_host ? "host" : "path");
   sbx_text_append_json (out, name);
   g_string_append (out, ",\"target\":");
   sbx_text_append_json (out, verdict->target);
@@ -143,20 +164,22 @@ append_json (Can *can, const char *name, const SbxVerdict *verdict)
   g_string_append (out, "}\n");
 }
 
-/* @length: strlen of @name, or more when it holds a NUL, which no name of a file can: that is answered as what it
+/* @length: strlen of @name, or more when it holds a NUL, which no name of a file or host can: that is answered as what it
  * is, not as the name before the NUL. */
 static gboolean
 answer (Can *can, const char *name, gsize length, GError **error)
 {
   g_auto (SbxVerdict) verdict = { 0 };
 
-  if (length == 0 || strlen (name) != length)
+  if (can->question->is_host)
+    sbx_verdict_connect (can->policy, can->rules, name, length, (can->options->given & SBX_CHECK_TOOL) != 0, &verdict);
+  else if (length == 0 || strlen (name) != length)
     {
       verdict.reason = "unresolvable";
       verdict.target = g_strdup (name);
     }
   else
-    sbx_verdict_path (can->table, can->context, can->resolver, can->access, name, &verdict);
+    sbx_verdict_path (can->table, can->context, can->resolver, can->question->access, name, &verdict);
 
   can->any_denied |= !verdict.allowed;
   if (can->json)
@@ -219,32 +242,42 @@ answer_stdin (Can *can, GError **error)
     }
 }
 
+static const Question *
+find_question (const char *word)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (known_questions); i++)
+    if (strcmp (word, known_questions[i].word) == 0)
+      return &known_questions[i];
+  return NULL;
+}
+
 static gboolean
 parse_operands (Can *can, int argc, char **argv, GError **error)
 {
   gboolean from_stdin = (can->options->given & SBX_CHECK_STDIN) != 0;
   g_autofree char *shown = NULL;
 
+  can->question = argc > 0 ? find_question (argv[0]) : NULL;
   if (argc == 0)
-    g_set_error_literal (error, SBX_ERROR, SBX_ERROR_USAGE, _("\"can\" needs \"read\" or \"write\" after it"));
-  else if (strcmp (argv[0], "connect") == 0)
     g_set_error_literal (error, SBX_ERROR, SBX_ERROR_USAGE,
-                         _("this version answers \"can read\" and \"can write\" only"));
-  else if (strcmp (argv[0], "read") != 0 && strcmp (argv[0], "write") != 0)
+                         _("\"can\" needs \"read\", \"write\" or \"connect\" after it"));
+  else if (can->question == NULL)
     {
       shown = sbx_text_escape (argv[0]);
       g_set_error (error, SBX_ERROR, SBX_ERROR_USAGE,
-                   _("\"can\" needs \"read\" or \"write\" after it, not \"%s\""), shown);
+                   _("\"can\" needs \"read\", \"write\" or \"connect\" after it, not \"%s\""), shown);
     }
+  else if ((can->options->given & SBX_CHECK_TOOL) && !can->question->is_host)
+    g_set_error_literal (error, SBX_ERROR, SBX_ERROR_USAGE, _("option \"--tool\" goes with \"can connect\" only"));
   else if (argc == 1 && !from_stdin)
-    g_set_error_literal (error, SBX_ERROR, SBX_ERROR_USAGE, _("which path? (or --stdin)"));
+    g_set_error_literal (error, SBX_ERROR, SBX_ERROR_USAGE,
+                         can->question->is_host ? _("which host? (or --stdin)") : _("which path? (or --stdin)"));
   else if (argc > 1 && from_stdin)
-    g_set_error_literal (error, SBX_ERROR, SBX_ERROR_USAGE, _("paths and --stdin cannot be given together"));
+    g_set_error_literal (error, SBX_ERROR, SBX_ERROR_USAGE,
+                         can->question->is_host ? _("hosts and --stdin cannot be given together")
+                                                : _("paths and --stdin cannot be given together"));
   else
-    {
-      can->access = strcmp (argv[0], "read") == 0 ? SBX_ACCESS_READ : SBX_ACCESS_WRITE;
-      return TRUE;
-    }
+    return TRUE;
   return FALSE;
 }
 

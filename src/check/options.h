@@ -23,6 +23,7 @@ typedef enum
   SBX_CHECK_NULL = 1 << 10,
   SBX_CHECK_HELP = 1 << 11,
   SBX_CHECK_VERSION = 1 << 12,
+  SBX_CHECK_TOOL = 1 << 13,
 } SbxCheckOption;
 
 /* What every verb that reads a policy takes. */

@@ -28,7 +28,8 @@ def usage(t):
     with t.box(DENY) as b:
         for args in ([], ["shw"], ["--no-such", "show"], ["show", "operand"], ["show", "--strict"], ["show", "--format", "xml"],
                      ["show", "--json", "--format", "conf"], ["can"], ["can", "chew", "x"], ["can", "read"],
-                     ["can", "connect", "example.com"], ["can", "read", "--stdin", "x"], ["lint", "--stdin"],
+                     ["can", "connect"], ["can", "connect", "--stdin", "x"], ["can", "read", "--tool", "x"],
+                     ["can", "--tool", "write", "x"], ["show", "--tool"], ["can", "read", "--stdin", "x"], ["lint", "--stdin"],
                      ["--workspace", "/", "show"], ["--workspace", "no/such", "show"], ["inside", "x"], ["probe", "x"],
                      ["requests", "x"], ["trust", "x"], ["untrust", "x"], ["cat", "x"]):
             r = b.check(*args)
@@ -36,7 +37,6 @@ def usage(t):
             t.ok(r.out == "" and r.err.startswith("sandbox-policy-check: "), "%r: a message, no answer" % args, r)
             t.ok("--help" in r.err, "%r: the hint" % args, r)
         t.ok("show" in b.check("shw").err, "the nearest verb is named")
-        t.ok("connect" not in b.check("--help").out, "no verb is offered that does not work")
 
 
 @test("help and version")
@@ -426,6 +426,83 @@ def trust(t):
         b.system('lock = [ "filesystem.deny_read" ]; filesystem : { deny_read = [ "secret" ]; };')
         t.exit(b.check("trust"), 0, "trust once more")
         t.eq(state(), [1, 1], "what the system locks stays locked for a trusted project")
+
+
+NETWORK = """network : {
+  mode = "scoped";
+  allow = [ "example.com", "=db.test:5432", "10.0.0.7" ];
+  deny = [ "ads.example.com" ];
+};
+"""
+
+
+@test("hosts: the same five fields, the same statuses")
+def connect(t):
+    with t.box() as b:
+        b.system(NETWORK)
+        conf = b.root + "/etc/sandbox/sandbox.conf"
+        r = b.check("can", "connect", "Example.COM.", "www.example.com:443", "x.ads.example.com", "db.test", "other.test:443",
+                    "[::1]:80", "10.0.0.7", "http://example.com/")
+        t.exit(r, 1, "some are denied")
+        t.eq(rows(r), [["allow", "example.com:443", "allow-host", "system", conf + ":3"],
+                       ["allow", "www.example.com:443", "allow-host", "system", conf + ":3"],
+                       ["deny", "x.ads.example.com:443", "deny-host", "system", conf + ":4"],
+                       ["deny", "db.test:443", "port-not-listed", "builtin", "-"],
+                       ["deny", "other.test:443", "not-listed", "builtin", "-"],
+                       ["deny", "[::1]:80", "not-listed", "builtin", "-"],
+                       ["allow", "10.0.0.7:443", "allow-host", "system", conf + ":3"],
+                       ["deny", "http://example.com/", "not-a-host", "builtin", "-"]], "the rows")
+        t.exit(b.check("can", "connect", "example.com", "db.test:5432"), 0, "all allowed")
+        t.exit(b.check("can", "connect", "--", "--tool"), 1, "after -- it is no option")
+        r = b.check("can", "connect", "--json", "WWW.example.com")
+        t.exit(r, 0, "JSON")
+        t.eq(json.loads(r.out), {"verdict": "allow", "access": "connect", "host": "WWW.example.com",
+                                 "target": "www.example.com:443", "reason": "allow-host", "level": "system", "file": conf,
+                                 "line": 3}, "the members")
+        r = b.check("can", "connect", "a\nb\tc.test")
+        t.eq(rows(r), [["deny", "a\\nb\\tc.test", "not-a-host", "builtin", "-"]], "what is no name stays one line of five fields")
+        r = b.check("can", "connect", "example.com:0", "example.com:65536", "example.com:")
+        t.eq([x[:3:2] for x in rows(r)], [["deny", "not-a-port"]] * 3, "ports")
+        b.system("network : {")
+        t.exit(b.check("can", "connect", "example.com"), 3, "a policy that cannot be parsed is no answer")
+
+
+@test("hosts from standard input")
+def connect_stdin(t):
+    with t.box() as b:
+        b.system(NETWORK)
+        r = b.check("can", "connect", "--stdin", input="example.com\n\nother.test\n" + "x" * 300000 + "\nexample.com:443")
+        t.exit(r, 1, "--stdin")
+        t.eq([x[2] for x in rows(r)], ["allow-host", "not-a-host", "not-listed", "not-a-host", "allow-host"], "an answer to each")
+        r = b.check("can", "connect", "-0", input=b"example.com\0a\nb\0")
+        t.eq([x[2] for x in rows(r)], ["allow-host", "not-a-host"], "-0")
+        r = b.check("can", "connect", "--stdin", input=b"example.com\0.evil.test\nexample.com\n")
+        t.eq([x[2] for x in rows(r)], ["not-a-host", "allow-host"], "a NUL byte ends no name")
+        g = Gate(b, "connect")
+        t.eq(g.ask("example.com")[:3], ["allow", "example.com:443", "allow-host"], "the gate answers at once")
+        b.system('network : { mode = "deny"; };')
+        t.ok(soon(lambda: g.ask("example.com"), lambda a: a[:3] == ["deny", "example.com:443", "network-deny"]),
+             "and notices a changed policy")
+        t.eq(g.end()[0], 1, "one was denied")
+
+
+@test("hosts: modes of the network, and tools")
+def connect_modes(t):
+    with t.box() as b:
+        for policy, option, code, reason in (
+                ('network : { mode = "deny"; };', [], 1, "network-deny"),
+                ('network : { mode = "allow"; };', [], 0, "network-allow"),
+                ('mode = "disabled";', [], 0, "disabled"),
+                ('network : { mode = "deny"; enforce_tools = true; };', ["--tool"], 1, "network-deny"),
+                ('network : { mode = "deny"; enforce_tools = false; };', ["--tool"], 0, "tool"),
+                ('network : { mode = "deny"; enforce_tools = false; };', [], 1, "network-deny")):
+            b.system(policy)
+            r = b.check("can", "connect", *option, "example.com")
+            t.exit(r, code, "%s %r" % (policy, option))
+            t.eq(rows(r)[0][2], reason, "%s %r" % (policy, option))
+        b.system('network : { mode = "deny"; connect_local = [ 5432 ]; };')
+        r = b.check("can", "connect", "localhost:5432", "127.0.0.1:5433")
+        t.eq([x[2] for x in rows(r)], ["connect-local", "network-deny"], "a port that is passed in")
 
 
 @test("inside is decided by the kernel, never by variables")
