@@ -124,9 +124,19 @@ prepare_descriptor (Prepared *p, const SbxRun *run, int fd, GError **error)
                       fd);
       return FALSE;
     }
-  if (fstat (fd, &st) < 0 || !(S_ISDIR (st.st_mode) || S_ISREG (st.st_mode)))
+  if (fstat (fd, &st) < 0)
     return TRUE;
   flags = fcntl (fd, F_GETFL);
+  if (flags >= 0 && (flags & O_PATH) && !S_ISDIR (st.st_mode) && !S_ISREG (st.st_mode))
+    {
+      g_set_error (
+          error, SBX_ERROR, SBX_ERROR_CONFINE,
+          _("descriptor %d only names a socket, FIFO or device (O_PATH), which could be opened through it\nhand in an open one"),
+             fd);
+      return FALSE;
+    }
+  if (!(S_ISDIR (st.st_mode) || S_ISREG (st.st_mode)))
+    return TRUE;
   path = g_file_read_link (link, NULL);
   if (flags < 0 || path == NULL)
     return fail (error, _("cannot look at an inherited descriptor"));

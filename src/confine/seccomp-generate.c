@@ -245,13 +245,24 @@ add_leases (const Builder *builder)
   add (builder, SCMP_ACT_ERRNO (EPERM), "fcntl64", 1, &set_lease);
 }
 
-/* Init is the same user's, and prlimit(2) asks for no more: its limits are none of the command's business. */
+/* Init is the same user's, and these calls ask for no more: its limits and its share of the processor are none of the command's business. */
 static void
-add_limits (const Builder *builder)
+add_init (const Builder *builder)
 {
-  struct scmp_arg_cmp init = masked (0, LOW_32, 1);
+  static const struct
+  {
+    const char *name;
+    unsigned int argument; /* which one names the process */
+  } calls[] = {
+    { "prlimit64", 0 },         { "sched_setscheduler", 0 }, { "sched_setparam", 0 }, { "sched_setattr", 0 },
+    { "sched_setaffinity", 0 }, { "setpriority", 1 },        { "ioprio_set", 1 },
+  };
 
-  add (builder, SCMP_ACT_ERRNO (EPERM), "prlimit64", 1, &init);
+  for (size_t i = 0; i < N_ELEMENTS (calls); i++)
+    {
+      struct scmp_arg_cmp init = masked (calls[i].argument, LOW_32, 1);
+      add (builder, SCMP_ACT_ERRNO (EPERM), calls[i].name, 1, &init);
+    }
 }
 
 static scmp_filter_ctx
@@ -278,7 +289,7 @@ build (const Architecture *architecture, bool allow_userns)
   add_namespaces (&builder, allow_userns);
   add_terminal (&builder);
   add_leases (&builder);
-  add_limits (&builder);
+  add_init (&builder);
   add (&builder, SCMP_ACT_NOTIFY, "connect", 0, NULL);
   return builder.filter;
 }
