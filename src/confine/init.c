@@ -381,7 +381,7 @@ static int
 spawned (void *data)
 {
   confine_and_execute (data);
-  _exit (125);
+  return 125; /* which ends the process, clone(2) */
 }
 
 static pid_t
