@@ -55,12 +55,9 @@ sbx_supervisor_say (const SbxSupervisor *supervisor, SbxSay what, int value)
 {
   SbxMessage message = { .say = what, .value = value };
 
-  /* Looks that are queued already will see what is to be seen; waiting for room could be waiting for each other. */
-  const int flags = MSG_NOSIGNAL | (what == SBX_SAY_LOOK_AGAIN ? MSG_DONTWAIT : 0);
-
-  while (send (supervisor->control, &message, sizeof message, flags) < 0)
+  while (send (supervisor->control, &message, sizeof message, MSG_NOSIGNAL) < 0)
     if (errno != EINTR)
-      return errno == EPIPE || errno == ECONNRESET || (errno == EAGAIN && what == SBX_SAY_LOOK_AGAIN);
+      return errno == EPIPE || errno == ECONNRESET;
   return TRUE;
 }
 
@@ -154,8 +151,9 @@ static void __attribute__ ((noreturn)) stand_guard (State *state, pid_t parent, 
 {
   GError *error = NULL;
 
+  /* When the parent is gone, so is its end of the bond but for ours. */
   if (prctl (PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid () != parent)
-    _exit (1);
+    give_up (state);
   for (;;)
     {
       struct pollfd fds[2] = {
