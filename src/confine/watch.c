@@ -152,7 +152,7 @@ sbx_watch_interval (const SbxWatch *watch)
 static gboolean
 read_events (SbxWatch *watch)
 {
-  char buffer[8192] __attribute__ ((aligned (__alignof__(struct inotify_event))));
+  char buffer[8192] __attribute__ ((aligned (_Alignof(struct inotify_event))));
   gboolean relevant = FALSE;
   ssize_t n;
 
