@@ -87,8 +87,9 @@ get_facts (SbxStack *stack)
   return stack->facts;
 }
 
-const SbxLayer *
-sbx_stack_parse (SbxStack *stack, const SbxSource *source, SbxLevel level, GError **error)
+/* The layer of @source as it stands, parsed at most once for each level. (transfer none) */
+static const SbxLayer *
+parse_source (SbxStack *stack, const SbxSource *source, SbxLevel level, GError **error)
 {
   g_autofree char *key = g_strdup_printf ("%u%c %s", (guint) level, stack->project ? 'p' : '-', source->file);
   SbxLoaderInput input = { source->text, source->length, source->file, source->level, level };
@@ -207,7 +208,7 @@ run_entry (SbxStack *stack, const SbxEntry *entry, SbxLevel level, const Chain *
     why = g_strdup (_("there is no such file"));
   else
     {
-      layer = sbx_stack_parse (stack, target, level, error);
+      layer = parse_source (stack, target, level, error);
       if (layer == NULL || !check_chain (stack, entry, target, chain, error))
         return FALSE;
       why = why_not (stack, layer);
@@ -232,7 +233,7 @@ run_entry (SbxStack *stack, const SbxEntry *entry, SbxLevel level, const Chain *
 static gboolean
 add_file (SbxStack *stack, const SbxSource *source, SbxLevel level, const Chain *up, Frame *frame, GError **error)
 {
-  const SbxLayer *layer = sbx_stack_parse (stack, source, level, error);
+  const SbxLayer *layer = parse_source (stack, source, level, error);
   Chain chain = { source, up };
   const GPtrArray *entries;
 
@@ -251,7 +252,7 @@ add_file (SbxStack *stack, const SbxSource *source, SbxLevel level, const Chain 
 gboolean
 sbx_stack_add (SbxStack *stack, const SbxSource *source, SbxLevel level, GError **error)
 {
-  const SbxLayer *layer = sbx_stack_parse (stack, source, level, error);
+  const SbxLayer *layer = parse_source (stack, source, level, error);
   Frame frame = { NULL, FALSE, FALSE };
   const SbxEntry *unmet;
   gboolean good;
@@ -318,36 +319,4 @@ sbx_stack_add_level (SbxStack *stack, SbxLevel home, SbxLevel level, GError **er
     if (!add_named (stack, home, level, g_ptr_array_index (drop_ins, i), &found, error))
       return FALSE;
   return add_service (stack, home, level, error);
-}
-
-gboolean
-sbx_stack_find_unreachable (SbxStack *stack, const SbxSource *source, const SbxEntry **entry, const SbxEntry **after,
-                            GError **error)
-{
-  const SbxLayer *layer = sbx_stack_parse (stack, source, source->level, error);
-  const GPtrArray *entries = layer != NULL ? layer->values[SBX_KEY_STACK].entries : NULL;
-
-  *entry = *after = NULL;
-  if (layer == NULL)
-    return FALSE;
-  for (guint i = 0; entries != NULL && i + 1 < entries->len; i++)
-    {
-      const SbxEntry *one = g_ptr_array_index (entries, i);
-      const SbxSource *target = NULL;
-      const SbxLayer *named;
-
-      if (strcmp (one->value, "sufficient") != 0)
-        continue;
-      if (!find_target (stack, one, source->level, &target, error))
-        return FALSE;
-      named = target != NULL ? sbx_stack_parse (stack, target, source->level, error) : NULL;
-      if (target != NULL && named == NULL)
-        return FALSE;
-      if (named == NULL || named->values[SBX_KEY_WHEN].is_set || named->values[SBX_KEY_REQUIRES].is_set)
-        continue;
-      *after = one;
-      *entry = g_ptr_array_index (entries, i + 1);
-      return TRUE;
-    }
-  return TRUE;
 }

@@ -32,12 +32,4 @@ GPtrArray *sbx_stack_layers (SbxStack *stack);
 /* Forgets the layers from number @n on: for a second try at another level. */
 void sbx_stack_truncate (SbxStack *stack, guint n);
 
-/* The layer of @source as it stands, parsed at most once for each level. (transfer none) */
-const SbxLayer *sbx_stack_parse (SbxStack *stack, const SbxSource *source, SbxLevel level, GError **error);
-
-/* The first entry of the stack of @source that can never take effect, because the `sufficient` *after before it always
- * succeeds; NULL in *entry if there is none. For lint. FALSE: a file of the stack cannot be read. */
-gboolean sbx_stack_find_unreachable (SbxStack *stack, const SbxSource *source, const SbxEntry **entry,
-                                     const SbxEntry **after, GError **error);
-
 G_END_DECLS

@@ -276,6 +276,8 @@ LINT = [  # system policy, what a line of lint must hold, exit, exit with --stri
     ('stack = ( { control = "include"; policy = "stops"; },\n { control = "required"; policy = "good"; } );', ":2: warning: never reached", 0, 1),
     ('stack = ( { control = "substack"; policy = "stops"; },\n { control = "required"; policy = "good"; } );', None, 0, 0),
     ('stack = ( { control = "sufficient"; policy = "some"; },\n { control = "required"; policy = "good"; } );', None, 0, 0),
+    ('stack = ( { control = "sufficient"; policy = "met"; },\n { control = "required"; policy = "good"; } );', None, 0, 0),
+    ('stack = ( { control = "optional"; policy = "good"; },\n { control = "required"; policy = "good"; } );', None, 0, 0),
     ('stack = ( { control = "include"; policy = "round"; } );', "policy.d/round.conf:1: error: ", 3, 3),
 ] + [
     ('network : { unix_sockets = [ "%s" ]; };' % path, ":1: warning: ", 0, 1)
@@ -295,6 +297,7 @@ def lint_findings(t):
             os.link(b.path("hard"), b.path("harder"))
         b.system("filesystem : { };", name="policy.d/good.conf")
         b.system('when : { user = [ "nobody-at-all" ]; };', name="policy.d/some.conf")
+        b.system('requires = [ "seccomp" ];', name="policy.d/met.conf")
         b.system('stack = ( { control = "sufficient"; policy = "good"; } );', name="policy.d/stops.conf")
         for policy, wanted, code, strict in LINT:
             round_conf = b.root + "/etc/sandbox/policy.d/round.conf"

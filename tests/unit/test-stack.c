@@ -359,34 +359,6 @@ START_TEST (real_facts)
 }
 END_TEST
 
-static const struct
-{
-  const char *stack, *entry;
-} reachable[] = {
-  { P ("sufficient", "good") "," P ("include", "after"), "after" },
-  { P ("required", "met") "," P ("sufficient", "good") "," P ("include", "after"), "after" },
-  { P ("sufficient", "good"), NULL },
-  { P ("sufficient", "never") "," P ("include", "after"), NULL },
-  { P ("sufficient", "met") "," P ("include", "after"), NULL },
-  { P ("sufficient", "missing") "," P ("include", "after"), NULL },
-  { P ("optional", "good") "," P ("include", "after"), NULL },
-};
-
-START_TEST (unreachable)
-{
-  g_autofree char *text = g_strdup_printf ("stack = (%s);", reachable[_i].stack);
-  g_autoptr (SbxSources) sources = sbx_sources_new (&f.context);
-  g_autoptr (SbxStack) stack = sbx_stack_new (&f.context, &facts, sources);
-  const SbxSource *source = NULL;
-  const SbxEntry *entry = NULL, *after = NULL;
-
-  fixture_put (f.context.etc_dir, "services/job.conf", text);
-  ck_assert (sbx_sources_find (sources, SBX_LEVEL_SYSTEM, "services/job.conf", &source, NULL));
-  ck_assert (sbx_stack_find_unreachable (stack, source, &entry, &after, NULL));
-  ck_assert_pstr_eq (entry != NULL ? entry->text : NULL, reachable[_i].entry);
-}
-END_TEST
-
 int
 main (void)
 {
@@ -409,7 +381,6 @@ main (void)
   tcase_add_test (tests, unmet_requires_of_a_plain_file);
   tcase_add_test (tests, when_comes_first);
   tcase_add_test (tests, real_facts);
-  tcase_add_loop_test (tests, unreachable, 0, G_N_ELEMENTS (reachable));
   suite_add_tcase (suite, tests);
 
   SRunner *runner = srunner_create (suite);
