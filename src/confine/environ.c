@@ -285,15 +285,6 @@ make_envp (const GPtrArray *rows)
   return envp;
 }
 
-/* Nothing but the loopback inside: mode deny, or scoped with nothing that it allows. */
-static gboolean
-has_no_network (const SbxPolicy *policy)
-{
-  gint64 mode = sbx_policy_number (policy, SBX_KEY_NET_MODE);
-
-  return mode == SBX_NET_DENY || (mode == SBX_NET_SCOPED && sbx_policy_entries (policy, SBX_KEY_NET_ALLOW)->len == 0);
-}
-
 SbxEnviron *
 sbx_environ_new (const SbxPolicy *policy, const char *const *caller, const char *id)
 {
@@ -303,7 +294,7 @@ sbx_environ_new (const SbxPolicy *policy, const char *const *caller, const char 
 
   env->rows = build.rows = g_ptr_array_new_with_free_func (row_free);
   build.clean = sbx_policy_number (policy, SBX_KEY_ENV_MODE) == SBX_ENV_CLEAN;
-  build.no_proxy = has_no_network (policy);
+  build.no_proxy = sbx_policy_is_offline (policy);
   build.private_tmp = sbx_policy_number (policy, SBX_KEY_TMP) == SBX_TMP_PRIVATE;
   take_caller (&build, caller);
   take_sets (&build);

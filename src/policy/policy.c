@@ -169,3 +169,11 @@ sbx_policy_origin (const SbxPolicy *policy, SbxKey key)
 {
   return &policy->values[key].origin;
 }
+
+gboolean
+sbx_policy_is_offline (const SbxPolicy *policy)
+{
+  gint64 mode = sbx_policy_number (policy, SBX_KEY_NET_MODE);
+
+  return mode == SBX_NET_DENY || (mode == SBX_NET_SCOPED && sbx_policy_entries (policy, SBX_KEY_NET_ALLOW)->len == 0);
+}

@@ -62,4 +62,7 @@ const char *sbx_policy_text (const SbxPolicy *policy, SbxKey key);
 const GPtrArray *sbx_policy_entries (const SbxPolicy *policy, SbxKey key);
 const SbxOrigin *sbx_policy_origin (const SbxPolicy *policy, SbxKey key);
 
+/* TRUE if the network of @policy is nothing but loopback: mode deny, or scoped with nothing that it allows. */
+gboolean sbx_policy_is_offline (const SbxPolicy *policy);
+
 G_END_DECLS

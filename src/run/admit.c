@@ -10,14 +10,6 @@
 #include "base/program.h"
 #include "base/text.h"
 
-gboolean
-sbx_admit_is_offline (const SbxPolicy *policy)
-{
-  gint64 mode = sbx_policy_number (policy, SBX_KEY_NET_MODE);
-
-  return mode == SBX_NET_DENY || (mode == SBX_NET_SCOPED && sbx_policy_entries (policy, SBX_KEY_NET_ALLOW)->len == 0);
-}
-
 static gboolean
 fail_at (const SbxOrigin *origin, SbxKey key, const char *what, const char *instead, GError **error)
 {
@@ -43,7 +35,7 @@ sbx_admit_policy (const SbxPolicy *policy, GError **error)
   const SbxOrigin *deny = first_origin (policy, SBX_KEY_NET_DENY);
   gint64 mode = sbx_policy_number (policy, SBX_KEY_NET_MODE);
 
-  if (mode == SBX_NET_SCOPED && !sbx_admit_is_offline (policy))
+  if (mode == SBX_NET_SCOPED && !sbx_policy_is_offline (policy))
     return fail_at (sbx_policy_origin (policy, SBX_KEY_NET_MODE), SBX_KEY_NET_MODE,
                     _("this version cannot filter by host name yet"),
                        _("use --network deny, or --network allow if the command may reach any host"), error);

@@ -7,9 +7,6 @@
 
 G_BEGIN_DECLS
 
-/* TRUE if the network of @policy is nothing but loopback: deny, or scoped with nothing that it allows. */
-gboolean sbx_admit_is_offline (const SbxPolicy *policy);
-
 /* FALSE with SBX_ERROR_CONFINE, naming the line of the policy that asks for what cannot be had. */
 gboolean sbx_admit_policy (const SbxPolicy *policy, GError **error);
 

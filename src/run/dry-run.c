@@ -11,7 +11,6 @@
 #include "base/text.h"
 #include "confine/landlock.h"
 #include "confine/seccomp.h"
-#include "run/admit.h"
 
 #define WHAT_WIDTH 10
 #define NAME_WIDTH_MAX 60
@@ -83,7 +82,7 @@ add_network (GPtrArray *rows, const SbxPolicy *policy)
 {
   const SbxOrigin *origin = sbx_policy_origin (policy, SBX_KEY_NET_MODE);
 
-  if (sbx_admit_is_offline (policy) && sbx_policy_number (policy, SBX_KEY_NET_MODE) != SBX_NET_DENY)
+  if (sbx_policy_is_offline (policy) && sbx_policy_number (policy, SBX_KEY_NET_MODE) != SBX_NET_DENY)
     add (rows, SECTION_NETWORK, "network", "deny", NULL, _("scoped, and no host is allowed"));
   else
     add (rows, SECTION_NETWORK, "network", sbx_policy_text (policy, SBX_KEY_NET_MODE), origin, _("built in"));
