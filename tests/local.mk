@@ -22,6 +22,7 @@ UNIT_TESTS = \
 	tests/unit/test-http1-chunked \
 	tests/unit/test-keyword \
 	tests/unit/test-landlock \
+	tests/unit/test-link \
 	tests/unit/test-loader \
 	tests/unit/test-log \
 	tests/unit/test-loop \

@@ -8,6 +8,8 @@ libbase_a_SOURCES = \
 	src/base/error.h \
 	src/base/fd.c \
 	src/base/fd.h \
+	src/base/link.c \
+	src/base/link.h \
 	src/base/log.c \
 	src/base/log.h \
 	src/base/program.c \
