@@ -27,6 +27,7 @@ UNIT_TESTS = \
 	tests/unit/test-log \
 	tests/unit/test-loop \
 	tests/unit/test-mount-plan \
+	tests/unit/test-network-transfer \
 	tests/unit/test-options \
 	tests/unit/test-path-table \
 	tests/unit/test-path \

@@ -35,6 +35,8 @@ libpolicy_a_SOURCES = \
 	src/policy/loader.c \
 	src/policy/loader.h \
 	src/policy/merge.c \
+	src/policy/network-transfer.c \
+	src/policy/network-transfer.h \
 	src/policy/origin.c \
 	src/policy/origin.h \
 	src/policy/path-listing.c \
