@@ -8,6 +8,7 @@ LDADD = $(FLOOR_LIBS) $(CHECK_LIBS) $(GLIB_LIBS) $(LIBCONFIG_LIBS)
 UNIT_TESTS = \
 	tests/unit/test-access-log \
 	tests/unit/test-address \
+	tests/unit/test-base-options \
 	tests/unit/test-check-options \
 	tests/unit/test-connect-gate \
 	tests/unit/test-context \

@@ -12,6 +12,8 @@ libbase_a_SOURCES = \
 	src/base/link.h \
 	src/base/log.c \
 	src/base/log.h \
+	src/base/options.c \
+	src/base/options.h \
 	src/base/program.c \
 	src/base/program.h \
 	src/base/text.c \

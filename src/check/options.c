@@ -5,57 +5,71 @@
 
 #include "check/options.h"
 
-#include <getopt.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/options.h"
 #include "base/program.h"
 #include "base/text.h"
 
-typedef struct
+#define HELP_COLUMN 23
+
+/* --- actions ------------------------------------------------------------------------------------------------ */
+
+/* The data of an option is its bit. */
+static gboolean
+take (gpointer target, const SbxOption *option, const char *argument, GError **error)
 {
-  SbxCheckOption bit;
-  int letter; /* 0: long only */
-  const char *name;
-  const char *argument; /* N_(), or NULL */
-  const char *help;     /* N_() */
-} Option;
+  SbxCheckOptions *options = target;
+
+  options->given |= option->data;
+  return TRUE;
+}
+
+static gboolean
+take_text (gpointer target, const SbxOption *option, const char *argument, GError **error)
+{
+  return take (target, option, argument, error) && sbx_option_store_text (target, option, argument, error);
+}
+
+static gboolean
+take_policy_file (gpointer target, const SbxOption *option, const char *argument, GError **error)
+{
+  SbxCheckOptions *options = target;
+
+  g_ptr_array_add (options->policy_files, (gpointer) argument);
+  return take (target, option, argument, error);
+}
+
+/* --- the table ---------------------------------------------------------------------------------------------- */
+
+#define AT(member) G_STRUCT_OFFSET (SbxCheckOptions, member)
 
 /* clang-format off */
-static const Option options_table[] = {
-  { SBX_CHECK_SERVICE, 's', "service", N_("NAME"),
-    N_("the policy of this service (else that of every command)") },
-  { SBX_CHECK_WORKSPACE, 'w', "workspace", N_("DIR"),
-    N_("the workspace (else found as sandbox-run does)") },
-  { SBX_CHECK_POLICY, 'p', "policy", N_("FILE"),
-    N_("read FILE too, at the level of the command line; repeatable") },
-  { SBX_CHECK_NO_PROJECT, 0, "no-project", NULL,
-    N_("leave the workspace's own .sandbox out") },
-  { SBX_CHECK_ROOT, 0, "root", N_("DIR"),
-    N_("look for the system's policy below DIR") },
-  { SBX_CHECK_JSON, 0, "json", NULL,
-    N_("answer in JSON") },
-  { SBX_CHECK_STRICT, 0, "strict", NULL,
-    N_("lint: exit 1 when there is a warning") },
-  { SBX_CHECK_QUIET, 'q', "quiet", NULL,
-    N_("lint: leave notes out") },
-  { SBX_CHECK_FORMAT, 0, "format", N_("FORMAT"),
-    N_("show: text, json or conf") },
-  { SBX_CHECK_STDIN, 0, "stdin", NULL,
-    N_("can: read the questions from standard input, one a line") },
-  { SBX_CHECK_NULL, '0', "null", NULL,
-    N_("can: as --stdin, with a NUL byte after each question") },
-  { SBX_CHECK_TOOL, 0, "tool", NULL,
-    N_("can connect: a web tool asks, not a command") },
-  { SBX_CHECK_HELP, 'h', "help", NULL,
-    N_("show this help (of one verb: VERB --help)") },
-  { SBX_CHECK_VERSION, 'V', "version", NULL,
-    N_("show the version") },
+static const SbxOption options_table[] = {
+  { "service", 's', N_("NAME"), N_("the policy of this service (else that of every command)"), take_text,
+    .data = SBX_CHECK_SERVICE, .offset = AT (service) },
+  { "workspace", 'w', N_("DIR"), N_("the workspace (else found as sandbox-run does)"), take_text,
+    .data = SBX_CHECK_WORKSPACE, .offset = AT (workspace) },
+  { "policy", 'p', N_("FILE"), N_("read FILE too, at the level of the command line; repeatable"), take_policy_file,
+    .data = SBX_CHECK_POLICY },
+  { "no-project", 0, NULL, N_("leave the workspace's own .sandbox out"), take, .data = SBX_CHECK_NO_PROJECT },
+  { "root", 0, N_("DIR"), N_("look for the system's policy below DIR"), take_text, .data = SBX_CHECK_ROOT,
+    .offset = AT (root) },
+  { "json", 0, NULL, N_("answer in JSON"), take, .data = SBX_CHECK_JSON },
+  { "strict", 0, NULL, N_("lint: exit 1 when there is a warning"), take, .data = SBX_CHECK_STRICT },
+  { "quiet", 'q', NULL, N_("lint: leave notes out"), take, .data = SBX_CHECK_QUIET },
+  { "format", 0, N_("FORMAT"), N_("show: text, json or conf"), take_text, .data = SBX_CHECK_FORMAT,
+    .offset = AT (format) },
+  { "stdin", 0, NULL, N_("can: read the questions from standard input, one a line"), take, .data = SBX_CHECK_STDIN },
+  { "null", '0', NULL, N_("can: as --stdin, with a NUL byte after each question"), take,
+    .data = SBX_CHECK_NULL | SBX_CHECK_STDIN },
+  { "tool", 0, NULL, N_("can connect: a web tool asks, not a command"), take, .data = SBX_CHECK_TOOL },
+  { "help", 'h', NULL, N_("show this help (of one verb: VERB --help)"), take, .data = SBX_CHECK_HELP },
+  { "version", 'V', NULL, N_("show the version"), take, .data = SBX_CHECK_VERSION },
+  SBX_OPTION_END,
 };
 /* clang-format on */
-
-#define N_OPTIONS G_N_ELEMENTS (options_table)
-#define LONG_ONLY 256 /* getopt's value of an option is this plus its row, or its letter */
 
 void
 sbx_check_options_clear (SbxCheckOptions *options)
@@ -63,107 +77,16 @@ sbx_check_options_clear (SbxCheckOptions *options)
   g_clear_pointer (&options->policy_files, g_ptr_array_unref);
 }
 
-static void
-make_getopt_tables (struct option longs[N_OPTIONS + 1], GString *shorts)
-{
-  /* "+": stop at the first operand; ":": tell a missing argument from an unknown option. */
-  g_string_assign (shorts, "+:");
-  for (gsize i = 0; i < N_OPTIONS; i++)
-    {
-      const Option *o = &options_table[i];
-      int has_arg = o->argument != NULL ? required_argument : no_argument;
-
-      longs[i] = (struct option){ o->name, has_arg, NULL, o->letter != 0 ? o->letter : LONG_ONLY + (int) i };
-      if (o->letter != 0)
-        g_string_append_printf (shorts, "%c%s", o->letter, o->argument != NULL ? ":" : "");
-    }
-  longs[N_OPTIONS] = (struct option){ NULL, 0, NULL, 0 };
-}
-
-static const Option *
-find_option (int value)
-{
-  for (gsize i = 0; i < N_OPTIONS; i++)
-    if (value == options_table[i].letter || value == LONG_ONLY + (int) i)
-      return &options_table[i];
-  return NULL;
-}
-
-static void
-take (SbxCheckOptions *options, const Option *option, const char *argument)
-{
-  options->given |= option->bit;
-  switch ((int) option->bit)
-    {
-    case SBX_CHECK_SERVICE:
-      options->service = argument;
-      break;
-    case SBX_CHECK_WORKSPACE:
-      options->workspace = argument;
-      break;
-    case SBX_CHECK_ROOT:
-      options->root = argument;
-      break;
-    case SBX_CHECK_FORMAT:
-      options->format = argument;
-      break;
-    case SBX_CHECK_POLICY:
-      g_ptr_array_add (options->policy_files, (gpointer) argument);
-      break;
-    case SBX_CHECK_NULL:
-      options->given |= SBX_CHECK_STDIN;
-      break;
-    default:
-      break;
-    }
-}
-
-static gboolean
-fail_option (int found, char *const *argv, GError **error)
-{
-  /* getopt leaves optopt 0 for a long option that it does not know or finds ambiguous. An unknown letter may stand
-   * amid a bundle: then optind has not moved on, and the word before it is another's. */
-  const Option *option = optopt != 0 ? find_option (optopt) : NULL;
-  g_autofree char *letter = optopt > 0 && optopt < LONG_ONLY ? g_strdup_printf ("-%c", optopt) : NULL;
-  const char *word = argv[optind - 1];
-  gboolean is_long = strncmp (word, "--", 2) == 0 && (letter == NULL || option != NULL);
-  g_autofree char *shown = sbx_text_escape (letter != NULL && !is_long ? letter : word);
-
-  if (found == ':')
-    g_set_error (error, SBX_ERROR, SBX_ERROR_USAGE, _("option \"%s\" needs an argument"), shown);
-  else if (option != NULL && is_long)
-    g_set_error (error, SBX_ERROR, SBX_ERROR_USAGE, _("option \"--%s\" takes no argument"), option->name);
-  else
-    g_set_error (error, SBX_ERROR, SBX_ERROR_USAGE, _("unknown option \"%s\""), shown);
-  return FALSE;
-}
-
 /* Parses the options after @argv[*at], a word that is passed over; on success *at is the first operand and
  * *ended says that a "--" stood before it. */
 static gboolean
 parse_run (SbxCheckOptions *options, int argc, char **argv, int *at, gboolean *ended, GError **error)
 {
-  struct option longs[N_OPTIONS + 1];
-  g_autoptr (GString) shorts = g_string_new (NULL);
-  char **from = argv + *at;
-  const char *last_argument = NULL;
-  int found;
+  int taken = sbx_option_table_parse (options_table, options, argc - *at, argv + *at, ended, error);
 
-  make_getopt_tables (longs, shorts);
-  opterr = 0;
-  optind = 0; /* starts anew, also inside a bundle of letters */
-  while ((found = getopt_long (argc - *at, from, shorts->str, longs, NULL)) != -1)
-    {
-      const Option *option = found != '?' && found != ':' ? find_option (found) : NULL;
-
-      if (option == NULL)
-        return fail_option (found, from, error);
-      take (options, option, optarg);
-      last_argument = optarg;
-    }
-  /* "-s --" has "--" as the service's name: that one ends nothing. */
-  *ended = optind > 1 && strcmp (from[optind - 1], "--") == 0 && from[optind - 1] != last_argument;
-  *at += optind;
+  if (taken < 0)
+    return FALSE;
+  *at += taken;
   return TRUE;
 }
 
@@ -200,11 +123,10 @@ check_taken (const SbxCheckOptions *options, const SbxVerb *verb, GError **error
 
   if (surplus == 0)
     return TRUE;
-  for (gsize i = 0; i < N_OPTIONS; i++)
-    if (surplus & options_table[i].bit)
+  for (const SbxOption *o = options_table; o->name != NULL; o++)
+    if (surplus & o->data)
       {
-        g_set_error (error, SBX_ERROR, SBX_ERROR_USAGE,
-                     _("\"%s\" takes no option \"--%s\""), verb->name, options_table[i].name);
+        g_set_error (error, SBX_ERROR, SBX_ERROR_USAGE, _("\"%s\" takes no option \"--%s\""), verb->name, o->name);
         break;
       }
   return FALSE;
@@ -257,31 +179,13 @@ append_row (GString *out, const char *left, glong width, const char *right)
   g_string_append_printf (out, "  %s%*s  %s\n", left, (int) MAX (width - used, 0), "", right);
 }
 
-static char *
-option_left (const Option *o)
-{
-  g_autofree char *letter = o->letter != 0 ? g_strdup_printf ("-%c, ", o->letter) : g_strdup ("    ");
-
-  return g_strdup_printf ("%s--%s%s%s", letter, o->name, o->argument != NULL ? " " : "",
-                          o->argument != NULL ? _(o->argument) : "");
-}
-
+/* Those of @mask. An option whose data are several bits is one for whoever takes them all. */
 static void
 append_options (GString *out, guint mask)
 {
-  glong width = 0;
-
-  for (gsize i = 0; i < N_OPTIONS; i++)
-    {
-      g_autofree char *left = option_left (&options_table[i]);
-      width = MAX (width, g_utf8_strlen (left, -1));
-    }
-  for (gsize i = 0; i < N_OPTIONS; i++)
-    if (mask & options_table[i].bit)
-      {
-        g_autofree char *left = option_left (&options_table[i]);
-        append_row (out, left, width, _(options_table[i].help));
-      }
+  for (const SbxOption *o = options_table; o->name != NULL; o++)
+    if ((o->data & ~mask) == 0)
+      sbx_option_append_help (o, HELP_COLUMN, out);
 }
 
 void
