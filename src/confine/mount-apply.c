@@ -141,6 +141,8 @@ make_points (const SbxMountApply *apply, SbxFailure *failure)
         result = symlinkat (point->link, apply->base, point->path);
       else if (point->is_dir)
         result = mkdirat (apply->base, point->path, point->mode);
+      else if (point->text != NULL)
+        result = make_text (apply->base, point->path, point->text, point->mode);
       else
         result = mknodat (apply->base, point->path, S_IFREG | point->mode, 0);
       if (result < 0)
@@ -297,6 +299,7 @@ source_of (const SbxMountApply *apply, int base, unsigned int i)
       return sbx_sys_open_tree (apply->masks, "absent", OPEN_TREE_CLONE | AT_SYMLINK_NOFOLLOW);
     case SBX_MOUNT_SKELETON:
     case SBX_MOUNT_DEVICES:
+    case SBX_MOUNT_FILE:
       return sbx_sys_open_tree (apply->masks, mount->store, OPEN_TREE_CLONE);
     case SBX_MOUNT_PRIVATE:
       return sbx_sys_open_tree (base, mount->store, OPEN_TREE_CLONE);

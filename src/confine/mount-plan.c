@@ -10,6 +10,7 @@
 #include "confine/mount-plan.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/program.h"
@@ -76,6 +77,7 @@ point_free (gpointer data)
 
   g_free (point->path);
   g_free (point->link);
+  g_free (point->text);
   g_free (point);
 }
 
@@ -517,6 +519,30 @@ sbx_mount_plan_new (const SbxPathTable *table, const SbxPolicy *policy, const Sb
 }
 
 void
+sbx_mount_plan_add_file (SbxMountPlan *plan, const SbxPathTable *table, const char *path, const char *text)
+{
+  SbxPathState at;
+  struct stat st;
+  SbxMount *mount;
+  SbxPoint *point;
+
+  sbx_path_table_state (table, path, &at);
+  if (at.denied != NULL || at.hidden != NULL || lstat (path, &st) < 0 || S_ISDIR (st.st_mode))
+    return;
+  mount = g_new0 (SbxMount, 1);
+  mount->kind = SBX_MOUNT_FILE;
+  mount->path = g_strdup (path);
+  mount->store = g_strdup_printf ("file%u", plan->points->len);
+  point = g_new0 (SbxPoint, 1);
+  point->path = g_strdup (mount->store);
+  point->mode = 0444;
+  point->text = g_strdup (text);
+  /* After all others, and so on top of what is there already. */
+  g_ptr_array_add (plan->mounts, mount);
+  g_ptr_array_add (plan->points, point);
+}
+
+void
 sbx_mount_plan_free (SbxMountPlan *plan)
 {
   if (plan == NULL)
@@ -548,6 +574,7 @@ sbx_mount_kind_name (SbxMountKind kind)
     [SBX_MOUNT_PIN_LINK] = "pin link", [SBX_MOUNT_MASK_DIR] = "mask dir", [SBX_MOUNT_MASK_FILE] = "mask file",
     [SBX_MOUNT_SKELETON] = "skeleton", [SBX_MOUNT_PRIVATE] = "private",   [SBX_MOUNT_DEVICES] = "devices",
     [SBX_MOUNT_DEVICE] = "device",     [SBX_MOUNT_ABSENT] = "absent",     [SBX_MOUNT_PIN_FILE] = "absent",
+    [SBX_MOUNT_FILE] = "file",
   };
 
   return names[kind];

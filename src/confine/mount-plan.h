@@ -21,6 +21,7 @@ typedef enum
   SBX_MOUNT_PRIVATE,   /* private, writable directory of the sandbox's own tmpfs */
   SBX_MOUNT_DEVICES,   /* the private /dev */
   SBX_MOUNT_DEVICE,    /* one device of the host below it */
+  SBX_MOUNT_FILE,      /* a file of the sandbox's own, read-only, over one of the host's */
 } SbxMountKind;
 
 typedef struct
@@ -32,7 +33,7 @@ typedef struct
   gboolean is_dir;
   gboolean in_writable;    /* the command could make the name if it were removed: launch.c puts a placeholder there */
   gboolean watched;        /* the host may replace the name: watch.c has it mounted again */
-  char *store;             /* PRIVATE, SKELETON, DEVICES: directory in the sandbox's tmpfs; else NULL */
+  char *store;             /* PRIVATE, SKELETON, DEVICES, FILE: where it is in the sandbox's tmpfs; else NULL */
   const SbxPathRule *rule; /* behind it; NULL for steps that no rule asked for */
   SbxRuleKind reason;      /* which of the rule's kinds, and so which origin; 0 without a rule */
 } SbxMount;
@@ -54,6 +55,7 @@ typedef struct
   gboolean is_dir;
   mode_t mode;
   char *link; /* not NULL: a symbolic link with this text */
+  char *text; /* not NULL: what the file holds */
 } SbxPoint;
 
 typedef struct
@@ -71,6 +73,10 @@ SbxMountPlan *sbx_mount_plan_new (const SbxPathTable *table, const SbxPolicy *po
                                   GError **error);
 void sbx_mount_plan_free (SbxMountPlan *plan);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbxMountPlan, sbx_mount_plan_free)
+
+/* Puts a file with @text over @path (a file, or a link wherever it leads). Nothing is done where there is none, or where the policy does
+ * not let it be seen. */
+void sbx_mount_plan_add_file (SbxMountPlan *plan, const SbxPathTable *table, const char *path, const char *text);
 
 /* The origin behind @mount, or NULL. */
 const SbxOrigin *sbx_mount_origin (const SbxMount *mount);

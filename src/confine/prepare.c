@@ -351,6 +351,7 @@ pack_mounts (Prepared *p, const SbxMountPlan *plan)
       points[i] = *(SbxPoint *) g_ptr_array_index (plan->points, i);
       points[i].path = sbx_arena_text (p->arena, points[i].path, &p->full);
       points[i].link = sbx_arena_text (p->arena, points[i].link, &p->full);
+      points[i].text = sbx_arena_text (p->arena, points[i].text, &p->full);
     }
   p->init.mounts.mounts = mounts;
   p->init.mounts.n_mounts = plan->mounts->len;

@@ -347,6 +347,42 @@ START_TEST (run_must_be_private)
 }
 END_TEST
 
+/* A file of ours lies on what is there, and only where that may be seen. */
+START_TEST (own_files)
+{
+  Fixture f;
+  g_autoptr (GError) error = NULL;
+
+  fixture_init (&f);
+  add (&f, "/etc/ssl", SBX_RULE_DENY_READ, SBX_PATH_DIR);
+  add (&f, "/etc/passwd", SBX_RULE_DENY_READ, SBX_PATH_FILE);
+  g_ptr_array_sort (f.table.rules, compare);
+  g_autoptr (SbxMountPlan) plan = sbx_mount_plan_new (&f.table, &f.policy, &f.context, &error);
+  ck_assert_ptr_nonnull (plan);
+  guint before = plan->mounts->len;
+
+  sbx_mount_plan_add_file (plan, &f.table, "/etc/passwd", "denied");
+  sbx_mount_plan_add_file (plan, &f.table, "/tmp/hosts", "not the host's");
+  sbx_mount_plan_add_file (plan, &f.table, "/etc/there-is-no-such-file", "missing");
+  sbx_mount_plan_add_file (plan, &f.table, "/etc", "a directory");
+  ck_assert_uint_eq (plan->mounts->len, before);
+  sbx_mount_plan_add_file (plan, &f.table, "/etc/group", "text\n");
+  sbx_mount_plan_add_file (plan, &f.table, "/etc/hosts", "other\n");
+  ck_assert_uint_eq (plan->mounts->len, before + 2);
+  for (guint i = 0; i < 2; i++)
+    {
+      const SbxMount *mount = g_ptr_array_index (plan->mounts, before + i);
+      const SbxPoint *point = g_ptr_array_index (plan->points, plan->points->len - 2 + i);
+      ck_assert_int_eq (mount->kind, SBX_MOUNT_FILE);
+      ck_assert_str_eq (mount->path, i == 0 ? "/etc/group" : "/etc/hosts");
+      ck_assert_str_eq (mount->store, point->path);
+      ck_assert_str_eq (point->text, i == 0 ? "text\n" : "other\n");
+      ck_assert (!point->is_dir && point->mode == 0444);
+    }
+  fixture_clear (&f);
+}
+END_TEST
+
 START_TEST (origins_follow)
 {
   g_autoptr (SbxMountPlan) plan = NULL;
@@ -390,6 +426,7 @@ main (void)
   tcase_add_test (tcase, everything_writable);
   tcase_add_test (tcase, minimal_view);
   tcase_add_test (tcase, run_must_be_private);
+  tcase_add_test (tcase, own_files);
   tcase_add_test (tcase, origins_follow);
   srunner_run_all (runner, CK_ENV);
   failed = srunner_ntests_failed (runner);
