@@ -28,6 +28,8 @@ UNIT_TESTS = \
 	tests/unit/test-log \
 	tests/unit/test-loop \
 	tests/unit/test-mount-plan \
+	tests/unit/test-net-plan \
+	tests/unit/test-netns \
 	tests/unit/test-network-transfer \
 	tests/unit/test-options \
 	tests/unit/test-path-table \

@@ -5,6 +5,7 @@
  *   sandbox-run            POLICY (memory file) at the start, then gives its end of the socket to init
  *   init, sandbox-bridge   LISTEN (door, port, listening socket)..., PUBLISH (port)..., then GO
  *   proxy                  READY, or FAILED and why; in the order of PUBLISH later: WANT_SOCKET (port: 4 or 6)
+ *   init                   LISTEN (TRANSPARENT, port, socket at one address), later, as needed; not answered
  *   init, sandbox-bridge   SOCKET (an unconnected TCP socket of the namespace, or errnum), one for each WANT_SOCKET, in order
  *   sandbox-bridge         JOIN (door, port) as the first words on a connection: it is one client of that door, brought by hand
  *
@@ -18,6 +19,10 @@
 
 #define SBX_LINK_VERSION 1
 #define SBX_LINK_TEXT 224
+
+/* Transparent doors may also be offered when GO has been said, as they are needed. There are no more than this many of them at a time: for
+ * one more the proxy closes the oldest, once all that has called there is taken, and whoever offers them knows that. */
+#define SBX_LINK_ON_DEMAND_MAX 512
 
 typedef enum
 {

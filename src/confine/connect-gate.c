@@ -431,7 +431,10 @@ sbx_connect_gate_serve (SbxConnectGate *gate)
   result = take (gate, &message.notif, &attempt);
   if (result == 0 && is_valid (gate, attempt.id))
     {
-      result = connect_quickly (gate, &attempt);
+      if (gate->before != NULL)
+        result = gate->before (gate->before_data, attempt.socket, &attempt.address.any, attempt.length);
+      if (result == 0)
+        result = connect_quickly (gate, &attempt);
       if (result == NEEDS_HELPER)
         result = send_helper (gate, &attempt);
     }

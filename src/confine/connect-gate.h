@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 
 /* As many connects may be waiting at once; one more fails with EAGAIN. */
@@ -32,11 +33,14 @@ typedef struct
   bool thread_pidfd;  /* pidfd_open takes threads (Linux 6.9) */
   int socketcall;     /* number of the call that carries connect among others, or -1 */
   bool same_root;     /* nothing inside can have another root than init */
-  bool statmount;     /* what mount a file is on can be asked without asking its file system (Linux 6.8) */
+  /* Called before a connect is made: 0, or the errno to answer instead. Must not wait. NULL: none. */
+  int (*before) (void *data, int socket, const struct sockaddr *address, socklen_t length);
+  void *before_data;
+  bool statmount; /* what mount a file is on can be asked without asking its file system (Linux 6.8) */
   SbxConnectHelper helpers[SBX_CONNECT_GATE_HELPERS];
 } SbxConnectGate;
 
-/* Prepares what is needed; -1 with errno. */
+/* Prepares what is needed, with nothing to be called before; -1 with errno. */
 int sbx_connect_gate_init (SbxConnectGate *gate, int listener, bool abstract_open);
 
 /* Answers one pending notification; call it when the listener is readable. 0, or -1 with errno when the gate is broken (then the

@@ -255,6 +255,49 @@ set_variable (Build *build, const char *name, const char *value, const char *why
   row->origin = origin;
 }
 
+/* A command line that ssh is called by: through the proxy. */
+static char *
+make_ssh_command (const char *bridge)
+{
+  g_auto (GStrv) parts = g_strsplit (bridge, "%", -1);
+  g_autofree char *percent = g_strjoinv ("%%", parts); /* ssh_config(5), TOKENS */
+  g_autofree char *quoted = g_shell_quote (percent);
+  g_autofree char *command = g_strdup_printf ("ProxyCommand=%s connect %%h %%p", quoted);
+  g_autofree char *option = g_shell_quote (command);
+
+  return g_strdup_printf ("ssh -o %s", option);
+}
+
+static gboolean
+is_passed (const Build *build, const char *name)
+{
+  const SbxEnvironRow *row = g_hash_table_lookup (build->by_name, name);
+
+  return row != NULL && row->value != NULL;
+}
+
+static void
+set_proxy (Build *build, const SbxEnvironProxy *proxy)
+{
+  static const char *const http_names[] = { "HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy" };
+  static const char *const all_names[] = { "ALL_PROXY", "all_proxy" };
+  static const char *const no_names[] = { "NO_PROXY", "no_proxy" };
+  const SbxOrigin *origin = sbx_policy_origin (build->policy, SBX_KEY_NET_MODE);
+  g_autofree char *http = g_strdup_printf ("http://127.0.0.1:%u", proxy->http_port);
+  g_autofree char *socks = g_strdup_printf ("socks5h://127.0.0.1:%u", proxy->socks_port);
+  g_autofree char *ssh = proxy->bridge != NULL ? make_ssh_command (proxy->bridge) : NULL;
+
+  for (gsize i = 0; i < G_N_ELEMENTS (http_names); i++)
+    set_variable (build, http_names[i], http, "proxy", origin);
+  for (gsize i = 0; i < G_N_ELEMENTS (all_names); i++)
+    set_variable (build, all_names[i], socks, "proxy", origin);
+  for (gsize i = 0; i < G_N_ELEMENTS (no_names); i++)
+    set_variable (build, no_names[i], "localhost,127.0.0.1,::1", "proxy", origin);
+  set_variable (build, "NODE_USE_ENV_PROXY", "1", "proxy", origin);
+  if (ssh != NULL && !is_passed (build, "GIT_SSH_COMMAND") && !is_passed (build, "GIT_SSH"))
+    set_variable (build, "GIT_SSH_COMMAND", ssh, "proxy", origin);
+}
+
 /* The less trusted level wins where two set the same variable, as with every scalar. */
 static void
 take_sets (Build *build)
@@ -286,7 +329,7 @@ make_envp (const GPtrArray *rows)
 }
 
 SbxEnviron *
-sbx_environ_new (const SbxPolicy *policy, const char *const *caller, const char *id)
+sbx_environ_new (const SbxPolicy *policy, const char *const *caller, const SbxEnvironProxy *proxy, const char *id)
 {
   g_autoptr (GHashTable) by_name = g_hash_table_new (g_str_hash, g_str_equal);
   SbxEnviron *env = g_new0 (SbxEnviron, 1);
@@ -294,9 +337,11 @@ sbx_environ_new (const SbxPolicy *policy, const char *const *caller, const char 
 
   env->rows = build.rows = g_ptr_array_new_with_free_func (row_free);
   build.clean = sbx_policy_number (policy, SBX_KEY_ENV_MODE) == SBX_ENV_CLEAN;
-  build.no_proxy = sbx_policy_is_offline (policy);
+  build.no_proxy = proxy != NULL || sbx_policy_number (policy, SBX_KEY_NET_MODE) != SBX_NET_ALLOW;
   build.private_tmp = sbx_policy_number (policy, SBX_KEY_TMP) == SBX_TMP_PRIVATE;
   take_caller (&build, caller);
+  if (proxy != NULL)
+    set_proxy (&build, proxy);
   take_sets (&build);
   set_variable (&build, "SANDBOXED", "1", "marker", NULL);
   set_variable (&build, "SANDBOX_BACKEND", "namespaces", "marker", NULL);

@@ -33,6 +33,8 @@ static const char *const step_texts[SBX_N_STEPS] = {
   [SBX_STEP_USERNS] = N_("cannot create the namespaces"),
   [SBX_STEP_ID_MAPS] = N_("cannot map the user and group"),
   [SBX_STEP_LOOPBACK] = N_("cannot bring up the loopback device"),
+  [SBX_STEP_DOOR] = N_("cannot listen inside the sandbox on"),
+  [SBX_STEP_PROXY] = N_("sandbox-proxy does not serve the sandbox"),
   [SBX_STEP_OPEN] = N_("cannot open"),
   [SBX_STEP_CHANGED] = N_("was replaced while the sandbox was being set up; try again"),
   [SBX_STEP_CLONE_TREE] = N_("cannot clone the mounts at"),
@@ -99,9 +101,8 @@ command_error (const SbxFailure *failure, const char *object, GError **error)
   if (failure->errnum == ENOENT || failure->errnum == ENOTDIR)
     g_set_error (error, SBX_ERROR, SBX_ERROR_NOT_FOUND,
                  strchr (failure->object, '/') != NULL && access (failure->object, F_OK) == 0
-                     ? _("%s: the interpreter that it names was not found")
-                     : _("%s: command not found"),
-                 object);
+                 ? _("%s: the interpreter that it names was not found")
+                 : _("%s: command not found"), object);
   else
     sbx_error_set_errno (error, SBX_ERROR_NOT_EXECUTABLE, failure->errnum, _ ("cannot execute %s"), object);
 }
@@ -119,6 +120,9 @@ sbx_failure_to_error (const SbxFailure *failure, GError **error)
     command_error (failure, object, error);
   else if (failure->step == SBX_STEP_CHANGED)
     g_set_error (error, SBX_ERROR, SBX_ERROR_CONFINE, "%s: %s", object, _(text));
+  else if (failure->step == SBX_STEP_PROXY && (failure->errnum == 0 || failure->errnum == ECHILD))
+    g_set_error (error, SBX_ERROR, SBX_ERROR_CONFINE, "%s: %s",
+                 _(text), failure->errnum == 0 ? object : _("it ended before it was ready, and says why above"));
   else
     g_set_error (error, SBX_ERROR, SBX_ERROR_CONFINE, "%s%s%s: %s%s%s",
                  _(text), object[0] != '\0' ? " " : "", object, g_strerror (failure->errnum), help != NULL ? "\n" : "",

@@ -2,8 +2,9 @@
 /* init.c - pid 1 inside the sandbox.
  *
  * Runs between clone3(2) and the end of everything inside. It is trusted, the command is not: init cannot be signalled to death, stopped
- * or traced from inside (pid 1, not dumpable, outside the command's Landlock domain). It keeps two capabilities in the sandbox's own user
- * namespace, and no more: SYS_ADMIN to cover names that the host replaces, SYS_PTRACE to look at the addresses of connect(2) calls.
+ * or traced from inside (pid 1, not dumpable, outside the command's Landlock domain). It keeps three capabilities in the sandbox's own user
+ * namespace, and no more: SYS_ADMIN to cover names that the host replaces, SYS_PTRACE to look at the addresses of connect(2) calls,
+ * NET_BIND_SERVICE to listen where a name is called.
  * No GLib, no allocation here: the supervisor's heap may be in any state. */
 #include "config.h"
 
@@ -11,13 +12,11 @@
 
 #include <errno.h>
 #include <linux/capability.h>
-#include <net/if.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -28,7 +27,7 @@
 #include "confine/seccomp.h"
 #include "confine/sys.h"
 
-#define INIT_CAPABILITIES (1u << CAP_SYS_ADMIN | 1u << CAP_SYS_PTRACE)
+#define INIT_CAPABILITIES (1u << CAP_SYS_ADMIN | 1u << CAP_SYS_PTRACE | 1u << CAP_NET_BIND_SERVICE)
 #define SPAWN_STACK (64 * 1024)
 
 typedef struct
@@ -84,18 +83,6 @@ map_ids (const SbxInit *init, SbxFailure *failure)
 }
 
 static int
-raise_loopback (SbxFailure *failure)
-{
-  struct ifreq request = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
-  int fd = socket (AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-
-  if (fd < 0 || ioctl (fd, SIOCSIFFLAGS, &request) < 0)
-    return sbx_fail (failure, SBX_STEP_LOOPBACK, errno, "lo");
-  close (fd);
-  return 0;
-}
-
-static int
 set_capabilities (unsigned int keep)
 {
   struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -141,6 +128,19 @@ await (const SbxInit *init, SbxSay what)
   while ((n = recv (init->control, &message, sizeof message, 0)) < 0 && errno == EINTR)
     ;
   return n == sizeof message && message.say == what ? 0 : -1;
+}
+
+/* The link to the proxy follows the plan on the same socket. */
+static int
+await_link (SbxInit *init, SbxFailure *failure)
+{
+  SbxLinkMessage message;
+
+  init->netns.work = &init->plan->network;
+  init->netns.link = -1;
+  if (init->plan->network.has_link && sbx_link_receive (init->control, &message, &init->netns.link) <= 0)
+    return sbx_fail (failure, SBX_STEP_PROXY, errno, NULL);
+  return 0;
 }
 
 static int
@@ -264,7 +264,7 @@ begin (SbxInit *init, SbxFailure *failure)
       < 0)
     return sbx_fail (failure, SBX_STEP_USERNS, errno, NULL);
   if (seal_descriptors (init, failure) < 0 || map_ids (init, failure) < 0
-      || (init->new_network && raise_loopback (failure) < 0) || limit_inotify (failure) < 0)
+      || (init->new_network && sbx_netns_raise (failure) < 0) || limit_inotify (failure) < 0)
     return -1;
   return sbx_mount_begin (&init->mounts, failure);
 }
@@ -275,6 +275,9 @@ set_up (SbxInit *init, Spawn *spawn)
   SbxFailure *failure = &spawn->failure;
   const char *object = NULL;
 
+  /* First of all, so that the proxy begins to serve meanwhile. */
+  if (await_link (init, failure) < 0 || (init->netns.link >= 0 && sbx_netns_offer (&init->netns, failure) < 0))
+    return -1;
   /* Before the mounts, since a guarded /proc cannot be written any more. The limit belongs to the namespace that opens the file. */
   if (forbid_userns (init, failure) < 0)
     return -1;
@@ -300,7 +303,9 @@ set_up (SbxInit *init, Spawn *spawn)
     return -1;
   if (await (init, SBX_SAY_POLICY) < 0)
     return sbx_fail (failure, SBX_STEP_FILE, ECANCELED, NULL);
-  return sbx_mount_add_policy (&init->mounts, init->policy, failure);
+  if (sbx_mount_add_policy (&init->mounts, init->policy, failure) < 0)
+    return -1;
+  return init->netns.link >= 0 ? sbx_netns_await (&init->netns, failure) : 0;
 }
 
 /* -- the command --------------------------------------------------------------------------------------------- */
@@ -491,17 +496,25 @@ obey (Loop *loop)
     }
 }
 
+/* Before a connect(2) of the command is made. */
+static int
+prepare_connect (void *data, int socket, const struct sockaddr *address, socklen_t length)
+{
+  return sbx_netns_prepare_connect (data, socket, address, length);
+}
+
 static void __attribute__ ((noreturn)) serve (Loop *loop)
 {
   for (;;)
     {
-      struct pollfd fds[3] = {
+      struct pollfd fds[4] = {
         { .fd = loop->init->control, .events = POLLIN },
         { .fd = loop->signals, .events = POLLIN },
         { .fd = loop->gate_open ? loop->gate.listener : -1, .events = POLLIN },
+        { .fd = loop->init->netns.link, .events = POLLIN },
       };
 
-      if (poll (fds, 3, -1) < 0 && errno != EINTR)
+      if (poll (fds, 4, -1) < 0 && errno != EINTR)
         _exit (0);
       if (fds[0].revents & (POLLIN | POLLHUP | POLLERR))
         obey (loop);
@@ -512,6 +525,8 @@ static void __attribute__ ((noreturn)) serve (Loop *loop)
         }
       else if (fds[2].revents & (POLLHUP | POLLERR))
         loop->gate_open = false;
+      if ((fds[3].revents & (POLLIN | POLLHUP | POLLERR)) && !sbx_netns_serve (&loop->init->netns))
+        say (loop->init, SBX_SAY_CUT_OFF, 0, NULL);
       if (fds[1].revents & POLLIN)
         reap (loop);
     }
@@ -552,5 +567,7 @@ sbx_init_main (SbxInit *init)
       sbx_fail (&spawn.failure, SBX_STEP_GATE, errno, NULL);
       end_with (init, SBX_SAY_FAILED, 0, &spawn.failure);
     }
+  loop.gate.before = prepare_connect;
+  loop.gate.before_data = &init->netns;
   serve (&loop);
 }

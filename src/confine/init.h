@@ -10,6 +10,7 @@
 
 #include "confine/landlock.h"
 #include "confine/mount-apply.h"
+#include "confine/netns.h"
 
 typedef struct
 {
@@ -36,6 +37,7 @@ typedef struct
 typedef struct
 {
   SbxMountWork mounts;
+  SbxNetWork network;
   bool allow_userns;
   bool scope_abstract; /* the host's abstract sockets are in reach: Landlock keeps init and the command from them */
   bool abstract_open;  /* connecting to abstract names is safe: own network, or scoped */
@@ -73,6 +75,7 @@ typedef struct
   const int *keep_fds;
   size_t n_keep_fds;
   SbxMountApply mounts;
+  SbxNetns netns;
 } SbxInit;
 
 /* Never returns. */

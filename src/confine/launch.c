@@ -24,6 +24,7 @@
 #include "base/program.h"
 #include "confine/placeholder.h"
 #include "confine/prepare.h"
+#include "confine/proxy-child.h"
 #include "confine/supervise.h"
 #include "confine/sys.h"
 #include "policy/dump.h"
@@ -36,6 +37,7 @@ struct _SbxLaunch
   SbxArena arena;
   SbxSupervisor supervisor;
   SbxTerminal terminal;
+  SbxProxyChild proxy;
   SbxFailure failure; /* of the clone, told when a sandbox is wanted */
   int dev_null;
   int policy;
@@ -116,6 +118,7 @@ sbx_launch_begin (gboolean new_network, const int *keep_fds, gsize n_keep_fds, G
 
   launch->supervisor = (SbxSupervisor) SBX_SUPERVISOR_IDLE;
   launch->terminal.fd = -1;
+  launch->proxy = (SbxProxyChild) SBX_PROXY_CHILD_NONE;
   launch->supervisor.signals = block_signals (&init->mask, &init->ignore_sigchld);
   launch->dev_null = open ("/dev/null", O_RDWR | O_CLOEXEC);
   launch->policy = memfd_create ("policy.json", MFD_CLOEXEC);
@@ -139,6 +142,12 @@ sbx_launch_begin (gboolean new_network, const int *keep_fds, gsize n_keep_fds, G
   return start_init (launch, error) ? g_steal_pointer (&launch) : NULL;
 }
 
+gboolean
+sbx_launch_call_proxy (SbxLaunch *launch, const SbxPolicy *policy, const char *id, GError **error)
+{
+  return sbx_proxy_child_start (&launch->proxy, policy, id, &launch->init.mask, error);
+}
+
 void
 sbx_launch_free (SbxLaunch *launch)
 {
@@ -146,6 +155,7 @@ sbx_launch_free (SbxLaunch *launch)
     return;
   /* Init is waited for in any case: where nobody reaps orphans (many containers) it would stay as a zombie. */
   stop_init (launch);
+  sbx_proxy_child_clear (&launch->proxy);
   if (!launch->supervisor.ended)
     sigprocmask (SIG_SETMASK, &launch->init.mask, NULL);
   g_clear_pointer (&launch->supervisor.watch, sbx_watch_free);
@@ -217,6 +227,25 @@ static gboolean
 say (const SbxLaunch *launch, SbxSay what, GError **error)
 {
   return sbx_supervisor_say (&launch->supervisor, what, 0) || fail (error, _("cannot talk to the sandbox's init"));
+}
+
+/* Tells init what to do. The link to the proxy is then init's alone: it lives as long as the sandbox does. */
+static gboolean
+hand_over (SbxLaunch *launch, GError **error)
+{
+  SbxLinkMessage message;
+  gboolean sent = TRUE;
+
+  if (!say (launch, SBX_SAY_PLAN, error))
+    return FALSE;
+  if (launch->init.plan->network.has_link)
+    {
+      sbx_link_message_init (&message, SBX_LINK_POLICY, 0, 0);
+      sent = sbx_link_send (launch->supervisor.control, &message, launch->proxy.link) == 0 || errno == EPIPE
+             || errno == ECONNRESET || fail (error, _("cannot talk to the sandbox's init"));
+    }
+  sbx_fd_clear (&launch->proxy.link);
+  return sent;
 }
 
 /* While init sets up: what it needs only later. */
@@ -330,7 +359,7 @@ sbx_run (SbxLaunch *launch, const SbxRun *run, int *status, GError **error)
     return FALSE;
   *(SbxInitPlan *) launch->init.plan = *plan;
   plan = launch->init.plan;
-  if (!say (launch, SBX_SAY_PLAN, error))
+  if (!hand_over (launch, error))
     return FALSE;
   launch->supervisor.started = plan->started;
   launch->supervisor.own_session = plan->new_session;

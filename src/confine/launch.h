@@ -4,6 +4,7 @@
 
 #include "confine/environ.h"
 #include "confine/mount-plan.h"
+#include "confine/net-plan.h"
 
 G_BEGIN_DECLS
 
@@ -13,6 +14,7 @@ typedef struct
   const SbxContext *context;
   const SbxPathTable *table;
   const SbxMountPlan *plan;
+  const SbxNetPlan *net;
   const SbxEnviron *env;
   const char *session_id;
   char *const *argv;   /* NULL-terminated */
@@ -30,6 +32,10 @@ typedef struct _SbxLaunch SbxLaunch;
  * Signals that sandbox-run passes on are blocked from here on.
  * Returns: (transfer full) */
 SbxLaunch *sbx_launch_begin (gboolean new_network, const int *keep_fds, gsize n_keep_fds, GError **error);
+
+/* Starts sandbox-proxy for it, under @id, as soon as it is known that there is need of one: it gets ready meanwhile. To be called before
+ * sbx_run with a plan that needs it. FALSE with @error. */
+gboolean sbx_launch_call_proxy (SbxLaunch *launch, const SbxPolicy *policy, const char *id, GError **error);
 
 /* Lets it go if it has not ended; then the signal mask is again what it was. */
 void sbx_launch_free (SbxLaunch *launch);

@@ -31,6 +31,10 @@ libconfine_a_SOURCES = \
 	src/confine/mount-apply.h \
 	src/confine/mount-plan.c \
 	src/confine/mount-plan.h \
+	src/confine/net-plan.c \
+	src/confine/net-plan.h \
+	src/confine/netns.c \
+	src/confine/netns.h \
 	src/confine/placeholder.c \
 	src/confine/placeholder.h \
 	src/confine/prepare.c \
@@ -38,6 +42,10 @@ libconfine_a_SOURCES = \
 	src/confine/probe-explain.c \
 	src/confine/probe.c \
 	src/confine/probe.h \
+	src/confine/proxy-child.c \
+	src/confine/proxy-child.h \
+	src/confine/resolv.c \
+	src/confine/resolv.h \
 	src/confine/seccomp.c \
 	src/confine/seccomp.h \
 	src/confine/session.c \

@@ -311,6 +311,18 @@ sbx_prepare_wants_network (const SbxPolicy *policy)
   return sbx_policy_number (policy, SBX_KEY_NET_MODE) != SBX_NET_ALLOW;
 }
 
+static void
+pack_network (Prepared *p, const SbxNetPlan *plan)
+{
+  SbxNetWork *network = &p->init.network;
+
+  network->has_link = sbx_net_plan_needs_proxy (plan);
+  network->doors = pack_array (p, plan->doors, &network->n_doors);
+  network->published = pack_array (p, plan->published, &network->n_published);
+  if (plan->ports != NULL)
+    network->ports = sbx_arena_copy (p->arena, plan->ports, 1, SBX_NET_PORTS_SIZE, &p->full);
+}
+
 /* -- everything -------------------------------------------------------------------------------------------------- */
 
 static const char *
@@ -403,6 +415,7 @@ sbx_prepare (const SbxRun *run, SbxArena *arena, const char *terminal, GError **
       || !prepare_limits (&p, run->policy, error))
     return NULL;
   pack_mounts (&p, run->plan);
+  pack_network (&p, run->net);
   p.init.mounts.root_skeleton = run->plan->root_skeleton;
   p.init.mounts.root_writable = run->plan->root_writable;
   p.init.mounts.id = sbx_arena_text (arena, run->session_id, &p.full);

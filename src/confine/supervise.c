@@ -296,6 +296,9 @@ hear (State *state, int *status, GError **error)
     {
     case SBX_SAY_STOPPED:
       return !stop_too (state, message.value, error);
+    case SBX_SAY_CUT_OFF:
+      sbx_log_warning (_("sandbox-proxy ended: from now on the command can reach nothing"));
+      return FALSE;
     case SBX_SAY_ENDED:
       state->supervisor->ended = TRUE;
       *status = exit_status (state, message.value);

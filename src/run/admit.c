@@ -30,28 +30,12 @@ first_origin (const SbxPolicy *policy, SbxKey key)
 gboolean
 sbx_admit_policy (const SbxPolicy *policy, GError **error)
 {
-  const SbxOrigin *connect_local = first_origin (policy, SBX_KEY_NET_CONNECT_LOCAL);
-  const SbxOrigin *publish = first_origin (policy, SBX_KEY_NET_PUBLISH);
   const SbxOrigin *deny = first_origin (policy, SBX_KEY_NET_DENY);
-  gint64 mode = sbx_policy_number (policy, SBX_KEY_NET_MODE);
 
-  if (mode == SBX_NET_SCOPED && !sbx_policy_is_offline (policy))
-    return fail_at (sbx_policy_origin (policy, SBX_KEY_NET_MODE), SBX_KEY_NET_MODE,
-                    _("this version cannot filter by host name yet"),
-                       _("use --network deny, or --network allow if the command may reach any host"), error);
-  if (mode == SBX_NET_ALLOW && deny != NULL)
+  if (sbx_policy_number (policy, SBX_KEY_NET_MODE) == SBX_NET_ALLOW && deny != NULL)
     return fail_at (deny, SBX_KEY_NET_DENY,
-                    _("this version cannot keep the command from single hosts yet"),
-                       _("use --network deny, or take the entry out of the policy"), error);
-  /* With the host's network both hold by themselves. */
-  if (mode != SBX_NET_ALLOW && connect_local != NULL)
-    return fail_at (connect_local, SBX_KEY_NET_CONNECT_LOCAL,
-                    _("this version cannot pass on single ports yet"),
-                       _("use a unix socket (--unix-socket PATH), or --network allow"), error);
-  if (mode != SBX_NET_ALLOW && publish != NULL)
-    return fail_at (publish, SBX_KEY_NET_PUBLISH,
-                    _("this version cannot pass on single ports yet"),
-                       _("use --network allow if the command may reach any host"), error);
+                    _("single hosts cannot be denied to a command that has the host's network"),
+                       _("use --network scoped with --allow-host '*', or take the entry out of the policy"), error);
   return TRUE;
 }
 

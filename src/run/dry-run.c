@@ -20,6 +20,7 @@ typedef enum
   SECTION_MODE,
   SECTION_NESTED,
   SECTION_NETWORK,
+  SECTION_REACH,
   SECTION_MOUNTS,
   SECTION_ABSENT,
   SECTION_ENVIRONMENT,
@@ -36,11 +37,17 @@ static const struct
   const char *json;
   gboolean is_list;
 } sections[N_SECTIONS] = {
-  [SECTION_MODE] = { "mode", FALSE },           [SECTION_NESTED] = { "nested", FALSE },
-  [SECTION_NETWORK] = { "network", FALSE },     [SECTION_MOUNTS] = { "mounts", TRUE },
-  [SECTION_ABSENT] = { "absent", TRUE },        [SECTION_ENVIRONMENT] = { "environment", TRUE },
-  [SECTION_LIMITS] = { "limits", TRUE },        [SECTION_PROCESS] = { "process", TRUE },
-  [SECTION_SECCOMP] = { "seccomp", FALSE },     [SECTION_LANDLOCK] = { "landlock", FALSE },
+  [SECTION_MODE] = { "mode", FALSE },
+  [SECTION_NESTED] = { "nested", FALSE },
+  [SECTION_NETWORK] = { "network", FALSE },
+  [SECTION_REACH] = { "reach", TRUE },
+  [SECTION_MOUNTS] = { "mounts", TRUE },
+  [SECTION_ABSENT] = { "absent", TRUE },
+  [SECTION_ENVIRONMENT] = { "environment", TRUE },
+  [SECTION_LIMITS] = { "limits", TRUE },
+  [SECTION_PROCESS] = { "process", TRUE },
+  [SECTION_SECCOMP] = { "seccomp", FALSE },
+  [SECTION_LANDLOCK] = { "landlock", FALSE },
   [SECTION_WORKSPACE] = { "workspace", FALSE },
 };
 
@@ -88,9 +95,49 @@ add_network (GPtrArray *rows, const SbxPolicy *policy)
     add (rows, SECTION_NETWORK, "network", sbx_policy_text (policy, SBX_KEY_NET_MODE), origin, _("built in"));
 }
 
+/* As it may be written in a policy. */
+static char *
+host_text (const SbxEntry *entry)
+{
+  gboolean bare = strchr (entry->text, ':') != NULL && entry->text[0] != '[';
+
+  return g_strconcat (bare ? "[" : "", entry->text, bare ? "]" : "", entry->value != NULL ? ":" : "",
+                      entry->value != NULL ? entry->value : "", NULL);
+}
+
+static void
+add_reach (GPtrArray *rows, const SbxPolicy *policy, const SbxNetPlan *net)
+{
+  static const struct
+  {
+    SbxKey key;
+    const char *what;
+  } lists[] = {
+    { SBX_KEY_NET_ALLOW, "allow" },
+    { SBX_KEY_NET_DENY, "deny" },
+    { SBX_KEY_NET_CONNECT_LOCAL, "local" },
+    { SBX_KEY_NET_PUBLISH, "publish" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (lists) && sbx_net_plan_needs_proxy (net); i++)
+    {
+      const GPtrArray *entries = sbx_policy_entries (policy, lists[i].key);
+      gboolean hosts = lists[i].key == SBX_KEY_NET_ALLOW || lists[i].key == SBX_KEY_NET_DENY;
+
+      for (guint j = 0; j < entries->len && (!hosts || net->http_port != 0); j++)
+        {
+          const SbxEntry *entry = g_ptr_array_index (entries, j);
+          g_autofree char *text = hosts ? host_text (entry) : g_strdup_printf ("%" G_GINT64_FORMAT, entry->number);
+          add (rows, SECTION_REACH, lists[i].what, text, &entry->origin, NULL);
+        }
+    }
+}
+
 static const char *
 mount_why (const SbxMount *mount)
 {
+  if (mount->kind == SBX_MOUNT_FILE)
+    return _("names are looked up by the proxy");
   if (mount->kind == SBX_MOUNT_PIN)
     return _("above a protected path");
   if (mount->kind == SBX_MOUNT_PIN_LINK)
@@ -216,6 +263,7 @@ make_rows (const SbxDryRunFacts *facts, SbxDryRun format)
   if (facts->plan == NULL)
     return rows;
   add_network (rows, policy);
+  add_reach (rows, policy, facts->net);
   add_plan (rows, facts->plan);
   add_absents (rows, facts->plan, facts->verbose || format == SBX_DRY_RUN_JSON);
   add_environment (rows, facts->env);

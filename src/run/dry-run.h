@@ -4,6 +4,7 @@
 
 #include "confine/environ.h"
 #include "confine/mount-plan.h"
+#include "confine/net-plan.h"
 #include "run/options.h"
 
 G_BEGIN_DECLS
@@ -12,6 +13,7 @@ typedef struct
 {
   const SbxPolicy *policy;
   const SbxContext *context;
+  const SbxNetPlan *net;
   const SbxMountPlan *plan; /* NULL: the command would run as it is */
   const SbxEnviron *env;    /* with @plan */
   const char *nested_in;    /* the session this already is in, or NULL */

@@ -11,6 +11,8 @@ sandbox_run_SOURCES = \
 	src/run/dry-run.c \
 	src/run/dry-run.h \
 	src/run/main.c \
+	src/run/names.c \
+	src/run/names.h \
 	src/run/options.c \
 	src/run/options.h
 sandbox_run_LDADD = $(FLOOR_LIBS) $(GLIB_LIBS) $(LIBCONFIG_LIBS)

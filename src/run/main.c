@@ -17,11 +17,13 @@
 #include "confine/environ.h"
 #include "confine/launch.h"
 #include "confine/placeholder.h"
+#include "confine/proxy-child.h"
 #include "confine/session.h"
 #include "run/admit.h"
 #include "run/aftermath.h"
 #include "run/direct.h"
 #include "run/dry-run.h"
+#include "run/names.h"
 #include "run/options.h"
 
 #define EXIT_OWN_FAILURE 125
@@ -267,6 +269,23 @@ run_nested (Front *front, const SbxPolicy *policy, const SbxContext *context, in
     }
 }
 
+/* What has to stand before anything else is looked at: the proxy takes as long to start as all the rest. */
+static gboolean
+begin_network (Front *front, const SbxPolicy *policy, const SbxNetPlan *net, const char *id, GError **error)
+{
+  return !sbx_net_plan_needs_proxy (net) || front->options.dry_run != SBX_DRY_RUN_NO
+         || sbx_launch_call_proxy (front->launch, policy, id, error);
+}
+
+static SbxEnviron *
+make_environ (const SbxPolicy *policy, const SbxNetPlan *net, const char *id)
+{
+  g_autofree char *bridge = net->http_port != 0 ? sbx_proxy_child_sibling ("sandbox-bridge") : NULL;
+  SbxEnvironProxy proxy = { net->http_port, net->socks_port, bridge };
+
+  return sbx_environ_new (policy, (const char *const *) environ, net->http_port != 0 ? &proxy : NULL, id);
+}
+
 static gboolean
 run_confined (Front *front, const SbxPolicy *policy, const SbxContext *context, int *status, GError **error)
 {
@@ -275,9 +294,20 @@ run_confined (Front *front, const SbxPolicy *policy, const SbxContext *context, 
   g_autoptr (SbxPathTable) table = NULL;
   g_autoptr (SbxMountPlan) plan = NULL;
   g_autoptr (SbxEnviron) env = NULL;
+  g_autoptr (SbxNetPlan) net = NULL;
   char id[SBX_SESSION_ID_LENGTH + 1];
 
   if (!sbx_admit_policy (policy, error))
+    return FALSE;
+  net = sbx_net_plan_new (policy, error);
+  if (net == NULL)
+    return FALSE;
+  if (!sbx_session_make_id (id))
+    {
+      sbx_error_set_errno (error, SBX_ERROR_SYSTEM, errno, _("cannot get random bytes"));
+      return FALSE;
+    }
+  if (!begin_network (front, policy, net, id, error))
     return FALSE;
   table = sbx_path_table_new (policy, context, resolver, error);
   if (table == NULL || !sbx_admit_directory (table, context, options->context.cwd != NULL, error))
@@ -288,17 +318,15 @@ run_confined (Front *front, const SbxPolicy *policy, const SbxContext *context, 
   plan = sbx_mount_plan_new (table, policy, context, error);
   if (plan == NULL)
     return FALSE;
-  if (!sbx_session_make_id (id))
-    {
-      sbx_error_set_errno (error, SBX_ERROR_SYSTEM, errno, _("cannot get random bytes"));
-      return FALSE;
-    }
-  env = sbx_environ_new (policy, (const char *const *) environ, id);
+  if (net->transparent)
+    sbx_names_add_files (plan, table);
+  env = make_environ (policy, net, id);
   if (options->dry_run != SBX_DRY_RUN_NO)
     {
       SbxDryRunFacts facts = { .policy = policy,
                                .context = context,
                                .plan = plan,
+                               .net = net,
                                .env = env,
                                .timeout = options->timeout,
                                .verbose = options->log_level == SBX_LOG_VERBOSE };
@@ -309,6 +337,7 @@ run_confined (Front *front, const SbxPolicy *policy, const SbxContext *context, 
                  .context = context,
                  .table = table,
                  .plan = plan,
+                 .net = net,
                  .env = env,
                  .session_id = id,
                  .argv = front->command,

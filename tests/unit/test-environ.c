@@ -126,6 +126,11 @@ static const Case cases[] = {
     { NULL },
     "HTTP_PROXY proxy" },
   { "proxies, nothing allowed", { "HTTP_PROXY=x" }, { SYSTEM (NET_MODE, "scoped") }, { NULL }, "HTTP_PROXY proxy" },
+  { "proxies of another place",
+    { "HTTP_PROXY=x" },
+    { SYSTEM (NET_MODE, "scoped"), SYSTEM (NET_ALLOW, "a.example") },
+    { NULL },
+    "HTTP_PROXY proxy" },
   { "proxies, host's network",
     { "HTTP_PROXY=x" },
     { SYSTEM (NET_MODE, "allow") },
@@ -167,7 +172,7 @@ START_TEST (becomes_of_it)
   const Case *c = &cases[_i];
   static const char *const markers[] = { "SANDBOXED=1", "SANDBOX_BACKEND=namespaces", ("SANDBOX_ID=" ID) };
   g_autoptr (SbxPolicy) policy = make_policy (c->lines);
-  g_autoptr (SbxEnviron) env = sbx_environ_new (policy, c->caller, ID);
+  g_autoptr (SbxEnviron) env = sbx_environ_new (policy, c->caller, NULL, ID);
   guint wanted = 0;
 
   for (; c->is[wanted] != NULL; wanted++)
@@ -201,10 +206,68 @@ START_TEST (order_is_the_callers)
   static const char *const caller[] = { "Z=1", "SANDBOXED=x", "A=2", NULL };
   static const Line lines[] = { SYSTEM (ENV_SET, "NEW=3"), { 0 } };
   g_autoptr (SbxPolicy) policy = make_policy (lines);
-  g_autoptr (SbxEnviron) env = sbx_environ_new (policy, caller, ID);
+  g_autoptr (SbxEnviron) env = sbx_environ_new (policy, caller, NULL, ID);
   g_autofree char *joined = g_strjoinv (" ", env->envp);
 
   ck_assert_str_eq (joined, "Z=1 SANDBOXED=1 A=2 NEW=3 SANDBOX_BACKEND=namespaces SANDBOX_ID=" ID);
+}
+END_TEST
+
+static const struct
+{
+  const char *about;
+  const char *caller[4];
+  const char *set; /* or NULL */
+  const char *bridge;
+  const char *is[4]; /* "!NAME=": is not there */
+} proxied[] = {
+  { "nothing there",
+    { NULL },
+    NULL,
+    "/usr/bin/sandbox-bridge",
+    { "HTTPS_PROXY=http://127.0.0.1:3128", "all_proxy=socks5h://127.0.0.1:1080", "NO_PROXY=localhost,127.0.0.1,::1",
+      "GIT_SSH_COMMAND=ssh -o 'ProxyCommand='\\''/usr/bin/sandbox-bridge'\\'' connect %h %p'" } },
+  { "inherited ones go",
+    { "http_proxy=http://elsewhere", "no_proxy=*", "ftp_proxy=x" },
+    NULL,
+    NULL,
+    { "http_proxy=http://127.0.0.1:3128", "no_proxy=localhost,127.0.0.1,::1", "!ftp_proxy=", "!GIT_SSH_COMMAND=" } },
+  { "the policy's own word counts",
+    { NULL },
+    "HTTP_PROXY=http://10.0.0.1:80",
+    NULL,
+    { "HTTP_PROXY=http://10.0.0.1:80", "http_proxy=http://127.0.0.1:3128", "NODE_USE_ENV_PROXY=1" } },
+  { "the caller's ssh stays",
+    { "GIT_SSH_COMMAND=ssh -i key" },
+    NULL,
+    "/b",
+    { "GIT_SSH_COMMAND=ssh -i key", "HTTP_PROXY=http://127.0.0.1:3128" } },
+  { "the caller's ssh stays, by its other name", { "GIT_SSH=/my/ssh" }, NULL, "/b", { "!GIT_SSH_COMMAND=" } },
+  { "odd places",
+    { NULL },
+    NULL,
+    "/a b%h/it's",
+    { "GIT_SSH_COMMAND=ssh -o 'ProxyCommand='\\''/a b%%h/it'\\''\\'\\'''\\''s'\\'' connect %h %p'" } },
+};
+
+START_TEST (with_a_proxy)
+{
+  const Line lines[] = { SYSTEM (NET_MODE, "scoped"),
+                         SYSTEM (NET_ALLOW, "a.example"),
+                         { SBX_LEVEL_SYSTEM, SBX_KEY_ENV_SET, proxied[_i].set },
+                         { 0 } };
+  const SbxEnvironProxy proxy = { 3128, 1080, proxied[_i].bridge };
+  g_autoptr (SbxPolicy) policy = make_policy (lines);
+  g_autoptr (SbxEnviron) env = sbx_environ_new (policy, proxied[_i].caller, &proxy, ID);
+
+  for (guint i = 0; i < G_N_ELEMENTS (proxied[_i].is) && proxied[_i].is[i] != NULL; i++)
+    {
+      const char *wanted = proxied[_i].is[i];
+      gboolean found = FALSE;
+      for (char **have = env->envp; *have != NULL; have++)
+        found |= wanted[0] == '!' ? g_str_has_prefix (*have, wanted + 1) : strcmp (*have, wanted) == 0;
+      ck_assert_msg (found == (wanted[0] != '!'), "%s: %s", proxied[_i].about, wanted);
+    }
 }
 END_TEST
 
@@ -216,6 +279,7 @@ main (void)
 
   tcase_add_loop_test (tcase, becomes_of_it, 0, G_N_ELEMENTS (cases));
   tcase_add_test (tcase, order_is_the_callers);
+  tcase_add_loop_test (tcase, with_a_proxy, 0, G_N_ELEMENTS (proxied));
   suite_add_tcase (suite, tcase);
   SRunner *runner = srunner_create (suite);
   srunner_run_all (runner, CK_ENV);

@@ -51,11 +51,9 @@ static const struct
   { { { SBX_KEY_NET_MODE, "scoped" } }, NULL },
   { { { SBX_KEY_NET_MODE, "scoped" }, { SBX_KEY_NET_DENY, "a.example" } }, NULL },
   { { { SBX_KEY_NET_MODE, "deny" }, { SBX_KEY_NET_ALLOW, "a.example" } }, NULL },
-  { { { SBX_KEY_NET_MODE, "scoped" }, { SBX_KEY_NET_ALLOW, "a.example" } },
-    "network.mode: this version cannot filter" },
+  { { { SBX_KEY_NET_MODE, "scoped" }, { SBX_KEY_NET_ALLOW, "a.example" } }, NULL },
   { { { SBX_KEY_NET_MODE, "allow" }, { SBX_KEY_NET_DENY, "a.example" } }, "network.deny" },
-  { { { SBX_KEY_NET_MODE, "deny" }, { SBX_KEY_NET_CONNECT_LOCAL, "80" } }, "network.connect_local" },
-  { { { SBX_KEY_NET_MODE, "scoped" }, { SBX_KEY_NET_PUBLISH, "80" } }, "network.publish" },
+  { { { SBX_KEY_NET_MODE, "deny" }, { SBX_KEY_NET_CONNECT_LOCAL, "80" } }, NULL },
   { { { SBX_KEY_NET_MODE, "allow" }, { SBX_KEY_NET_PUBLISH, "80" }, { SBX_KEY_NET_CONNECT_LOCAL, "80" } }, NULL },
 };
 
@@ -193,16 +191,18 @@ shown_clear (Shown *s)
 }
 
 static char *
-show (SbxDryRun format, gboolean verbose, gboolean with_plan, const char *nested_in)
+show_lines (const Line *lines, gsize n_lines, SbxDryRun format, gboolean verbose, gboolean with_plan,
+            const char *nested_in)
 {
-  static const Line lines[] = { { SBX_KEY_NET_MODE, "allow" }, { SBX_KEY_MODE, "enforce" } };
-  g_autoptr (SbxPolicy) policy = make_policy (lines, G_N_ELEMENTS (lines));
+  g_autoptr (SbxPolicy) policy = make_policy (lines, n_lines);
+  g_autoptr (SbxNetPlan) net = sbx_net_plan_new (policy, NULL);
   g_autoptr (GString) out = g_string_new (NULL);
   Shown s;
 
   shown_init (&s);
   SbxDryRunFacts facts = { .policy = policy,
                            .context = &s.context,
+                           .net = net,
                            .plan = with_plan ? &s.plan : NULL,
                            .env = &s.env,
                            .nested_in = nested_in,
@@ -212,6 +212,35 @@ show (SbxDryRun format, gboolean verbose, gboolean with_plan, const char *nested
   shown_clear (&s);
   return g_strdup (out->str);
 }
+
+static char *
+show (SbxDryRun format, gboolean verbose, gboolean with_plan, const char *nested_in)
+{
+  static const Line lines[] = { { SBX_KEY_NET_MODE, "allow" }, { SBX_KEY_MODE, "enforce" } };
+
+  return show_lines (lines, G_N_ELEMENTS (lines), format, verbose, with_plan, nested_in);
+}
+
+START_TEST (what_can_be_reached)
+{
+  static const Line lines[] = { { SBX_KEY_NET_MODE, "scoped" },          { SBX_KEY_NET_ALLOW, "a.example:22" },
+                                { SBX_KEY_NET_ALLOW, "[fd00::/8]:443" }, { SBX_KEY_NET_DENY, "b.a.example" },
+                                { SBX_KEY_NET_CONNECT_LOCAL, "5432" },   { SBX_KEY_NET_PUBLISH, "3000" } };
+  static const char *const rows[] = { "allow     a.example:22", "allow     [fd00::/8]:443", "deny      b.a.example",
+                                      "local     5432", "publish   3000" };
+  g_autofree char *text = show_lines (lines, G_N_ELEMENTS (lines), SBX_DRY_RUN_TEXT, FALSE, TRUE, NULL);
+  g_autofree char *json = show_lines (lines, G_N_ELEMENTS (lines), SBX_DRY_RUN_JSON, FALSE, TRUE, NULL);
+  g_autofree char *ports = show_lines (lines + 3, 3, SBX_DRY_RUN_TEXT, FALSE, TRUE, NULL);
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      ck_assert_msg (strstr (text, rows[i]) != NULL, "\"%s\" is not in\n%s", rows[i], text);
+      ck_assert_int_eq (strstr (ports, rows[i]) != NULL, i > 2);
+    }
+  ck_assert_ptr_nonnull (
+      strstr (json, "\"reach\":[{\"kind\":\"allow\",\"name\":\"a.example:22\",\"level\":\"command\""));
+}
+END_TEST
 
 START_TEST (text_is_aligned_and_escaped)
 {
@@ -396,6 +425,7 @@ main (void)
   tcase_set_timeout (tcase, 30);
   tcase_add_loop_test (tcase, what_cannot_be_enforced, 0, G_N_ELEMENTS (policies));
   tcase_add_loop_test (tcase, directory_must_be_visible, 0, G_N_ELEMENTS (directories));
+  tcase_add_test (tcase, what_can_be_reached);
   tcase_add_test (tcase, text_is_aligned_and_escaped);
   tcase_add_test (tcase, verbose_shows_all_names);
   tcase_add_test (tcase, json_holds_all);
