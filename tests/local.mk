@@ -125,6 +125,7 @@ SYSTEM_TESTS = \
 	tests/system/test-proxy-relay.py \
 	tests/system/test-proxy.py \
 	tests/system/test-replace.py \
+	tests/system/test-scoped.py \
 	tests/system/test-seccomp-programs.py \
 	tests/system/test-sockets.py \
 	tests/system/test-terminal.py \

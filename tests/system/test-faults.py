@@ -48,8 +48,12 @@ ALSO = ["fsconfig", "prctl", "prlimit64", "setrlimit", "write", "pipe2", "socket
 SAMPLED = {"openat", "newfstatat", "fstat", "read", "fcntl", "getdents64", "statx", "rt_sigprocmask", "close_range", "write", "prctl", "readlinkat", "openat2", "statfs", "fstatfs"}
 
 
-def make(t):
-    b = t.box(POLICY)
+# Nothing is ever called: what is made to fail is the making of a network that has doors.
+SCOPED = 'network : { mode = "scoped"; allow = ( "a.test", "b.test:1-2000" ); connect_local = [ 9 ]; };\n'
+
+
+def make(t, **kw):
+    b = t.box(POLICY, **kw)
     b.write("secret/k", SECRET)
     b.write("secret/public/ok", "fine")
     b.write("file.key", SECRET)
@@ -112,9 +116,9 @@ def judge(t, b, r, what, must):
     return False
 
 
-def ready(t):
+def ready(t, **kw):
     tool("strace")
-    b = make(t)
+    b = make(t, **kw)
     r = traced(b, "-e", "trace=all")
     if "ptrace" in r.err and r.code == 1:
         b.close()
@@ -233,6 +237,21 @@ def maps(t):
                 if r is not None:
                     t.ok(not [x for x in confined(r) if x.startswith("LEAK")] or not b.exists("ran"), "%s number %d: less confinement" % (call, n), r)
                     t.eq([c for _, c in b.gone(3)], [], "no process is left")
+
+
+@test("doors: the calls that open them and hand them over fail in their turn, and the proxy's start")
+def doors(t):
+    b, most = ready(t, network=SCOPED)
+    with b:
+        done = 0
+        for call in ("socket", "bind", "listen", "setsockopt", "ioctl", "sendmsg", "recvmsg", "socketpair", "memfd_create", "fcntl", "vfork", "clone3", "poll"):
+            for n in range(1, min(most.get(call, 0), 40 if LONG else 12) + 1):
+                r = inject(t, b, call, n, "EPERM")
+                if r is None:
+                    continue
+                done += 1
+                judge(t, b, r, "%s number %d fails with EPERM" % (call, n), call in ("bind", "listen"))
+        t.ok(done >= 20, "enough was made to fail", done)
 
 
 @test("memory is refused: 125 or a clean end, never a command with less confinement")
