@@ -28,6 +28,7 @@ UNIT_TESTS = \
 	tests/unit/test-log \
 	tests/unit/test-loop \
 	tests/unit/test-mount-plan \
+	tests/unit/test-name-table \
 	tests/unit/test-net-plan \
 	tests/unit/test-netns \
 	tests/unit/test-network-transfer \

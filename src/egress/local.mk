@@ -27,6 +27,8 @@ libegress_a_SOURCES = \
 	src/egress/loop.c \
 	src/egress/loop.h \
 	src/egress/metrics.c \
+	src/egress/name-table.c \
+	src/egress/name-table.h \
 	src/egress/peer.c \
 	src/egress/peer.h \
 	src/egress/pipe-pool.c \
