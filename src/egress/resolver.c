@@ -28,6 +28,7 @@ struct _SbxNameResolver
 {
   SbxLoop *loop;
   gboolean given; /* the server was named; resolv.conf does not matter */
+  gboolean ready; /* c-ares is, and the servers are known: not before the first lookup */
   char *servers;  /* as c-ares writes them, ports included */
   guint running;
   gint64 checked; /* when resolv.conf was looked at */
@@ -143,24 +144,29 @@ sbx_name_resolver_new (SbxLoop *loop, const char *server, GError **error)
   unsetenv ("LOCALDOMAIN");
   unsetenv ("RES_OPTIONS");
   unsetenv ("CARES_HOSTS");
-  if (ares_library_init (ARES_LIB_INIT_ALL) != ARES_SUCCESS)
-    {
-      g_set_error (error, SBX_ERROR, SBX_ERROR_SYSTEM, _("c-ares cannot be initialized"));
-      return NULL;
-    }
   resolver = g_new0 (SbxNameResolver, 1);
   resolver->loop = loop;
   resolver->given = server != NULL && server[0] != '\0';
   if (resolver->given)
     resolver->servers = g_strdup (server);
-  else
-    {
-      /* Without a file c-ares asks a server on this host; without servers every lookup fails, and says so. */
-      resolver->checked = G_MININT64 / 2;
-      (void) read_servers (resolver);
-      follow_resolv_conf (resolver);
-    }
   return resolver;
+}
+
+/* Not at the start: many a run looks up nothing. Without a file c-ares asks a server on this host; without servers every lookup fails,
+ * and says so. */
+static gboolean
+get_ready (SbxNameResolver *resolver)
+{
+  if (!resolver->ready && ares_library_init (ARES_LIB_INIT_ALL) == ARES_SUCCESS)
+    {
+      resolver->ready = TRUE;
+      resolver->checked = G_MININT64 / 2;
+    }
+  if (resolver->ready)
+    follow_resolv_conf (resolver);
+  if (resolver->ready && resolver->servers == NULL)
+    (void) read_servers (resolver);
+  return resolver->ready;
 }
 
 void
@@ -168,9 +174,10 @@ sbx_name_resolver_free (SbxNameResolver *resolver)
 {
   if (resolver == NULL)
     return;
+  if (resolver->ready)
+    ares_library_cleanup ();
   g_free (resolver->servers);
   g_free (resolver);
-  ares_library_cleanup ();
 }
 
 /* --- one lookup --------------------------------------------------------------------------------------------- */
@@ -369,16 +376,16 @@ sbx_lookup_new (SbxNameResolver *resolver, const char *name, SbxLookupFunc func,
                                              .ai_flags = ARES_AI_NOSORT };
   SbxLookup *lookup = g_new0 (SbxLookup, 1);
 
-  follow_resolv_conf (resolver);
+  gboolean ready = get_ready (resolver);
   resolver->running++;
   lookup->resolver = resolver;
   lookup->name = g_strdup (name);
   lookup->func = func;
   lookup->data = data;
   lookup->addresses = g_array_new (FALSE, FALSE, sizeof (SbxAddress));
-  if (resolver->servers == NULL)
+  if (ready && resolver->servers == NULL)
     conclude (lookup, SBX_LOOKUP_FAILED);
-  else if (resolver->running > SBX_LOOKUPS_MAX || !open_channel (lookup))
+  else if (!ready || resolver->running > SBX_LOOKUPS_MAX || !open_channel (lookup))
     conclude (lookup, SBX_LOOKUP_SHORTAGE);
   else
     {
