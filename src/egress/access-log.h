@@ -20,7 +20,7 @@ typedef struct
 {
   const char *session;
   const char *client;   /* ADDRESS:PORT or unix:PID */
-  const char *protocol; /* "connect", "http", "socks5" */
+  const char *protocol; /* as the front end has it: "connect", "socks5", "dns" ... */
   const char *name;     /* canonical, or escaped raw text */
   guint16 port;
   const char *address; /* dialled */

@@ -14,6 +14,7 @@
 
 #include "egress/peer.h"
 #include "egress/proxy-private.h"
+#include "egress/socks5.h"
 #include "egress/tls-hello.h"
 
 #define READ_STEP 4096
@@ -36,6 +37,60 @@ set_deadline (SbxClient *client, gint64 time)
   sbx_loop_set_timer (loop_of (client), &client->deadline, sbx_loop_now (loop_of (client)) + time, on_deadline);
 }
 
+void
+sbx_client_give_time (SbxClient *client)
+{
+  set_deadline (client, client->proxy->options->handshake_limit);
+}
+
+void
+sbx_client_take_time_off (SbxClient *client)
+{
+  sbx_loop_clear_timer (loop_of (client), &client->deadline);
+}
+
+/* --- fronts ------------------------------------------------------------------------------------------------- */
+
+/* Clients that were never told anything are told by how they end. */
+static void
+join_or_reset (SbxClient *client)
+{
+  if (client->reached.status == SBX_REACH_OK)
+    sbx_client_tunnel (client, client->reached.fd, NULL, 0);
+  else
+    sbx_client_abort (client, NULL);
+}
+
+typedef struct
+{
+  const char *protocol;          /* word of the log */
+  void (*advance) (SbxClient *); /* goes on with what was read; NULL: nothing is read */
+  void (*reached) (SbxClient *); /* the connection is there, or is not */
+  gboolean judged;               /* what it is joined to was asked for by name: network.sni applies */
+} Front;
+
+static const Front fronts[SBX_N_FRONTS] = {
+  [SBX_FRONT_HTTP] = { "http", sbx_http_front_advance, sbx_http_front_reached, TRUE },
+  [SBX_FRONT_SOCKS] = { "socks5", sbx_socks_front_advance, sbx_socks_front_reached, TRUE },
+  [SBX_FRONT_ANY] = { "link", NULL, NULL, FALSE },
+  [SBX_FRONT_METRICS] = { "http", sbx_metrics_front_advance, NULL, FALSE },
+  [SBX_FRONT_DNS] = { "dns", sbx_dns_front_advance, NULL, FALSE },
+  [SBX_FRONT_TRANSPARENT] = { "transparent", NULL, join_or_reset, TRUE },
+  [SBX_FRONT_LOCAL] = { "local", NULL, join_or_reset, FALSE },
+  [SBX_FRONT_PUBLISH] = { "publish", NULL, join_or_reset, FALSE },
+};
+
+gboolean
+sbx_client_change_front (SbxClient *client, SbxFront front)
+{
+  if (!sbx_proxy_has_place_for (client->proxy, front))
+    return FALSE;
+  client->proxy->n_of_front[client->front]--;
+  client->front = front;
+  client->proxy->n_of_front[front]++;
+  return TRUE;
+}
+
 /* --- the log ------------------------------------------------------------------------------------------------ */
 
 void
@@ -52,6 +107,15 @@ sbx_client_begin (SbxClient *client, const char *protocol, const SbxHost *host, 
   client->reached = (SbxReached){ .fd = -1, .lookup = -1, .connect = -1 };
   client->outcome = NULL;
   client->bytes_up = client->bytes_down = 0;
+}
+
+void
+sbx_client_begin_door (SbxClient *client, const char *protocol, const SbxDoor *door, const char *word)
+{
+  const SbxHost host = { .kind = SBX_HOST_NAME, .text = "localhost" };
+
+  sbx_client_begin (client, protocol, &host, door->port);
+  client->reached.verdict = (SbxHostVerdict){ .allowed = TRUE, .reason = word, .origin = door->rule };
 }
 
 void
@@ -121,8 +185,10 @@ dispose (SbxClient *client, gboolean reset)
       client->bytes_down = sbx_relay_bytes_down (client->relay);
     }
   sbx_client_log (client);
-  g_clear_pointer (&client->reach, sbx_reach_cancel);
+  if (client->errand != NULL)
+    client->drop_errand (g_steal_pointer (&client->errand));
   g_clear_pointer (&client->exchange, sbx_exchange_free);
+  g_clear_pointer (&client->guest, sbx_link_guest_free);
   sbx_loop_clear_timer (loop, &client->deadline);
   sbx_loop_unqueue (loop, &client->task);
   sbx_loop_unwatch (loop, &client->watch);
@@ -235,19 +301,26 @@ sbx_client_watch (SbxClient *client, guint32 events)
 static void
 advance (SbxClient *client)
 {
-  switch (client->front)
+  fronts[client->front].advance (client);
+}
+
+/* The first byte tells which protocol a client of a unix socket speaks. It stays unread, for a descriptor may come with it. FALSE: more
+ * is needed, or the client may be gone. */
+static gboolean
+tell_protocol (SbxClient *client, guint32 events)
+{
+  guint8 first;
+  gssize n = recv (client->fd, &first, sizeof first, MSG_PEEK);
+
+  if (n < 0 && (errno == EAGAIN || errno == EINTR))
+    return FALSE;
+  if (n > 0 && first == 0)
     {
-    case SBX_FRONT_HTTP:
-      sbx_http_front_advance (client);
-      break;
-    case SBX_FRONT_SOCKS:
-      sbx_socks_front_advance (client);
-      break;
-    case SBX_FRONT_METRICS:
-    default:
-      sbx_metrics_front_advance (client);
-      break;
+      client->state = SBX_CLIENT_LINK;
+      sbx_link_guest_advance (client, events);
+      return FALSE;
     }
+  return sbx_client_change_front (client, n > 0 && first == SBX_SOCKS_FIRST ? SBX_FRONT_SOCKS : SBX_FRONT_HTTP);
 }
 
 static void
@@ -286,6 +359,8 @@ read_head (SbxClient *client, guint32 events)
       client->lingers = FALSE;
       set_deadline (client, client->proxy->options->handshake_limit);
     }
+  if (client->front == SBX_FRONT_ANY && !tell_protocol (client, events))
+    return;
   if (!sbx_client_fill (client))
     {
       sbx_client_abort (client, "client-gone");
@@ -330,6 +405,7 @@ sbx_client_close (SbxClient *client)
   client->state = SBX_CLIENT_CLOSING;
   sbx_client_log (client);
   g_clear_pointer (&client->exchange, sbx_exchange_free);
+  g_clear_pointer (&client->guest, sbx_link_guest_free);
   g_clear_pointer (&client->in, g_byte_array_unref);
   set_deadline (client, CLOSING_LIMIT);
   step_closing (client);
@@ -376,6 +452,9 @@ on_event (SbxWatch *watch, guint32 events)
     case SBX_CLIENT_CLOSING:
       step_closing (client);
       break;
+    case SBX_CLIENT_LINK:
+      sbx_link_guest_advance (client, events);
+      break;
     case SBX_CLIENT_TUNNEL:
     default:
       break;
@@ -393,33 +472,42 @@ on_deadline (SbxTimer *timer)
       return;
     }
   if (client->state == SBX_CLIENT_READING && client->in != NULL && client->in->len > 0)
-    sbx_client_log_malformed (client, client->front == SBX_FRONT_SOCKS ? "socks5" : "http");
+    sbx_client_log_malformed (client, fronts[client->front].protocol);
   dispose (client, FALSE);
 }
 
 /* --- reaching and tunnels ----------------------------------------------------------------------------------- */
 
+void
+sbx_client_send_on_errand (SbxClient *client, gpointer errand, GDestroyNotify drop)
+{
+  client->state = SBX_CLIENT_REACHING;
+  sbx_client_take_time_off (client); /* an errand has limits of its own */
+  client->errand = errand;
+  client->drop_errand = drop;
+  sbx_client_watch (client, client->known ? EPOLLRDHUP : 0);
+}
+
+void
+sbx_client_arrive (SbxClient *client, const SbxReached *reached)
+{
+  client->errand = NULL;
+  sbx_client_take_time_off (client);
+  client->reached = *reached;
+  fronts[client->front].reached (client);
+}
+
 static void
 on_reached (const SbxReached *reached, gpointer data)
 {
-  SbxClient *client = data;
-
-  client->reach = NULL;
-  sbx_loop_clear_timer (loop_of (client), &client->deadline);
-  client->reached = *reached;
-  if (client->front == SBX_FRONT_SOCKS)
-    sbx_socks_front_reached (client);
-  else
-    sbx_http_front_reached (client);
+  sbx_client_arrive (data, reached);
 }
 
 void
 sbx_client_reach (SbxClient *client, const SbxHost *host, guint16 port)
 {
-  client->state = SBX_CLIENT_REACHING;
-  sbx_loop_clear_timer (loop_of (client), &client->deadline); /* lookup and dial have limits of their own */
-  sbx_client_watch (client, client->known ? EPOLLRDHUP : 0);
-  client->reach = sbx_reach_new (client->proxy, host, port, on_reached, client);
+  sbx_client_send_on_errand (client, sbx_reach_new (client->proxy, host, port, on_reached, client),
+                             (GDestroyNotify) sbx_reach_cancel);
 }
 
 /* network.sni: a TLS client names in the open the host that it wants; behind many addresses there are several, and it must not
@@ -473,11 +561,11 @@ sbx_client_tunnel (SbxClient *client, int fd, const void *reply, gsize length)
       client->fd = -1; /* the relay has closed it */
       sbx_client_abort (client, "shortage");
     }
-  else if (client->proxy->match_sni && !client->reached.report_only)
+  else if (client->proxy->match_sni && fronts[client->front].judged && !client->reached.report_only)
     sbx_relay_set_gate (client->relay, check_hello);
 }
 
-void
+SbxClient *
 sbx_client_new (SbxProxy *proxy, SbxFront front, int fd, gboolean known)
 {
   SbxClient *client = g_new0 (SbxClient, 1);
@@ -493,9 +581,12 @@ sbx_client_new (SbxProxy *proxy, SbxFront front, int fd, gboolean known)
   client->previous->next = client;
   proxy->clients.previous = client;
   proxy->n_clients++;
+  proxy->n_of_front[front]++;
   (void) setsockopt (fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-  set_deadline (client, proxy->options->handshake_limit);
-  sbx_client_watch (client, EPOLLIN);
-  if (!client->watch.added)
-    dispose (client, TRUE);
+  sbx_client_give_time (client);
+  sbx_client_watch (client, fronts[front].advance != NULL || front == SBX_FRONT_ANY ? EPOLLIN : 0);
+  if (client->watch.added)
+    return client;
+  dispose (client, TRUE);
+  return NULL;
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* client.h - one accepted connection: reading with a deadline, answers, tunnels, closing so that the answer arrives. The
- * protocols are in http-front.c and socks-front.c; every byte from the client is hostile. */
+ * protocols are in the files whose names end in -front, in forward.c, publish.c and link-guest.c; every byte from the client is
+ * hostile. */
 #pragma once
 
+#include "egress/door.h"
 #include "egress/http1.h"
 #include "egress/loop.h"
 #include "egress/reach.h"
@@ -14,6 +16,7 @@ G_BEGIN_DECLS
 
 typedef struct _SbxClient SbxClient;
 typedef struct _SbxExchange SbxExchange;
+typedef struct _SbxLinkGuest SbxLinkGuest;
 
 typedef enum
 {
@@ -21,6 +24,7 @@ typedef enum
   SBX_CLIENT_REACHING, /* for what it asked for */
   SBX_CLIENT_EXCHANGE, /* a request and its answer are under way */
   SBX_CLIENT_TUNNEL,   /* the relay has the descriptor */
+  SBX_CLIENT_LINK,     /* it hands over doors */
   SBX_CLIENT_CLOSING,  /* the last answer is on its way */
 } SbxClientState;
 
@@ -50,17 +54,20 @@ struct _SbxClient
   char *name, *peer;
   guint16 port;
   gint64 began;
-  SbxReach *reach;
+  gpointer errand; /* REACHING: what is under way */
+  GDestroyNotify drop_errand;
   SbxReached reached;
   const char *outcome;     /* why it ended, when that is not what reached says */
   SbxHttpRequest *request; /* while its head is being read */
   SbxExchange *exchange;
   SbxRelay *relay;
+  SbxLinkGuest *guest;
   guint64 bytes_up, bytes_down;
 };
 
-/* Takes over @fd. @known: sbx_peer_uid can tell whether it is still there. */
-void sbx_client_new (SbxProxy *proxy, SbxFront front, int fd, gboolean known);
+/* Takes over @fd. @known: sbx_peer_uid can tell whether it is still there. It waits for the client's words; a front that has none to
+ * wait for goes on from there. NULL: it could not be watched, and is gone. */
+SbxClient *sbx_client_new (SbxProxy *proxy, SbxFront front, int fd, gboolean known);
 
 /* Ends it: logged, cut off with a reset unless it was CLOSING or idle. */
 void sbx_client_free (SbxClient *client);
@@ -84,6 +91,8 @@ void sbx_client_close (SbxClient *client);
 
 /* Begins a request: from here on a line is owed to the log. */
 void sbx_client_begin (SbxClient *client, const char *protocol, const SbxHost *host, guint16 port);
+/* The same for what the policy opens without a question: @word is the reason that the log has for it. */
+void sbx_client_begin_door (SbxClient *client, const char *protocol, const SbxDoor *door, const char *word);
 /* Writes that line. */
 void sbx_client_log (SbxClient *client);
 /* A request that made no sense: counts and logs it. */
@@ -100,10 +109,33 @@ void sbx_http_front_advance (SbxClient *client);
 void sbx_http_front_reached (SbxClient *client);
 void sbx_socks_front_advance (SbxClient *client);
 void sbx_socks_front_reached (SbxClient *client);
+void sbx_dns_front_advance (SbxClient *client);
 void sbx_metrics_front_advance (SbxClient *client);
+
+/* Clients that say nothing to the proxy: what they are to be joined to follows from the door. @called: the address that the client
+ * believes it has reached. May free the client. */
+void sbx_transparent_front_begin (SbxClient *client, const SbxAddress *called, guint16 port);
+void sbx_forward_begin (SbxClient *client, const SbxDoor *door);
+void sbx_publish_begin (SbxClient *client, const SbxDoor *door);
+
+/* link-guest.c: somebody who is not trusted hands over doors, or brings a client. */
+void sbx_link_guest_advance (SbxClient *client, guint32 events);
+void sbx_link_guest_free (SbxLinkGuest *guest);
+
+/* Another protocol than the one it came with. FALSE: there is no place for that; the client is as it was. */
+gboolean sbx_client_change_front (SbxClient *client, SbxFront front);
+
+/* The time that the client has for a whole request begins anew; or it has all the time there is. */
+void sbx_client_give_time (SbxClient *client);
+void sbx_client_take_time_off (SbxClient *client);
 
 /* A reach for the request in hand. */
 void sbx_client_reach (SbxClient *client, const SbxHost *host, guint16 port);
+
+/* The same for other ways to a connection: @errand is under way until sbx_client_arrive() is called; @drop gives it up. */
+void sbx_client_send_on_errand (SbxClient *client, gpointer errand, GDestroyNotify drop);
+/* The errand is over, and gone. May free the client. */
+void sbx_client_arrive (SbxClient *client, const SbxReached *reached);
 
 /* http-exchange.c: one request in absolute-form and its answer. Made when the head is there; @request's spans are into client->in. */
 SbxExchange *sbx_exchange_new (SbxClient *client, const SbxHttpRequest *request);

@@ -56,6 +56,7 @@ sbx_http_front_advance (SbxClient *client)
       refuse (client, sbx_http_error_status ((SbxHttpError) -n), "malformed", FALSE, FALSE);
       return;
     }
+  (void) sbx_proxy_unveil (client->proxy, &request->host);
   sbx_client_begin (client, request->connect ? "connect" : "http", &request->host, request->port);
   if (!request->connect)
     client->exchange = sbx_exchange_new (client, request);

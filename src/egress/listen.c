@@ -8,8 +8,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -24,6 +26,7 @@
 #define BACKLOG 4096
 #define TURN_ACCEPTS 32
 #define REFUSED_LINGER (500 * G_TIME_SPAN_MILLISECOND)
+#define ACCEPT_LIMIT 10000 /* microseconds */
 #define SHORTAGE_PAUSE (100 * G_TIME_SPAN_MILLISECOND)
 
 struct _SbxListener
@@ -33,7 +36,7 @@ struct _SbxListener
   char *name; /* of a unix socket that this made, in @directory */
   int directory;
   struct stat made;
-  gboolean check_uid;
+  gboolean check_uid, distrusted, dead;
   int diag; /* for asking whose a connection is; -1: of a unix socket */
 
   SbxLoop *loop;
@@ -314,9 +317,58 @@ sbx_listener_knows_peers (const SbxListener *listener)
 static void on_connection (SbxWatch *watch, guint32 events);
 
 static void
+on_alarm (int number)
+{
+}
+
+void
+sbx_listener_distrust (SbxListener *listener)
+{
+  const struct sigaction interrupt = { .sa_handler = on_alarm };
+
+  (void) sigaction (SIGALRM, &interrupt, NULL);
+  listener->distrusted = TRUE;
+}
+
+/* The flag that makes accept(2) return at once belongs to the socket, not to this descriptor of it: another owner can clear it, and take
+ * the client away before accept(2) is called. A timer interrupts that, again and again until it has. */
+static int
+accept_in_time (int listener)
+{
+  const struct itimerval on = { { 0, ACCEPT_LIMIT }, { 0, ACCEPT_LIMIT } }, off = { { 0, 0 }, { 0, 0 } };
+  int fd, errnum;
+
+  if (setitimer (ITIMER_REAL, &on, NULL) < 0)
+    return -1;
+  fd = accept4 (listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  errnum = errno;
+  (void) setitimer (ITIMER_REAL, &off, NULL);
+  errno = errnum;
+  return fd;
+}
+
+static int
+accept_one (SbxListener *listener)
+{
+  int fd;
+
+  if (!listener->distrusted)
+    return accept4 (listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  fd = accept_in_time (listener->fd);
+  if (fd >= 0 || (errno != EINTR && errno != EINVAL))
+    return fd;
+  sbx_log_note (_("%s is served no longer: whoever handed it over changed it"), listener->address);
+  listener->dead = TRUE;
+  sbx_loop_unwatch (listener->loop, &listener->watch);
+  errno = EAGAIN;
+  return -1;
+}
+
+/* Where there is nothing to say to whom there is no place for, there is no need to accept him. */
+static void
 open_spare (SbxListener *listener)
 {
-  if (listener->spare < 0)
+  if (listener->spare < 0 && listener->refusal_length > 0)
     listener->spare = open ("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
@@ -326,7 +378,7 @@ resume (SbxListener *listener)
   sbx_loop_clear_timer (listener->loop, &listener->pause);
   drop_refused (listener);
   open_spare (listener);
-  if (!listener->watch.added)
+  if (!listener->watch.added && !listener->dead)
     (void) sbx_loop_watch (listener->loop, &listener->watch, listener->fd, EPOLLIN, on_connection);
 }
 
@@ -380,11 +432,11 @@ refuse_with_spare (SbxListener *listener)
   if (listener->spare >= 0)
     {
       sbx_fd_clear (&listener->spare);
-      fd = accept4 (listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+      fd = accept_one (listener);
     }
   if (fd >= 0)
     refuse (listener, fd);
-  else
+  else if (!listener->dead)
     {
       open_spare (listener);
       pause_for (listener, SHORTAGE_PAUSE);
@@ -407,7 +459,7 @@ on_connection (SbxWatch *watch, guint32 events)
 
   for (int i = 0; i < TURN_ACCEPTS && listener->watch.added; i++)
     {
-      int fd = accept4 (listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+      int fd = accept_one (listener);
       if (fd < 0)
         {
           if (sbx_errno_is_shortage (errno))
@@ -427,6 +479,16 @@ on_connection (SbxWatch *watch, guint32 events)
           return;
         }
     }
+}
+
+void
+sbx_listener_take_all (SbxListener *listener)
+{
+  int fd;
+
+  for (int i = 0; i < BACKLOG && !listener->dead && (fd = accept_one (listener)) >= 0; i++)
+    if (!is_ours (listener, fd) || !listener->func (listener, fd, listener->data))
+      close (fd);
 }
 
 gboolean

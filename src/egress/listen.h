@@ -21,6 +21,13 @@ SbxListener *sbx_listener_new (const char *address, GError **error);
 /* Takes over a listening stream socket. Who may connect to it was decided by whom it comes from. */
 SbxListener *sbx_listener_new_fd (int fd, GError **error);
 
+/* Whoever handed the socket over still has it, and may make it block, or useless: accepting never waits for long, and a socket that is
+ * found so is not looked at again. */
+void sbx_listener_distrust (SbxListener *listener);
+
+/* Accepts all who wait now. */
+void sbx_listener_take_all (SbxListener *listener);
+
 void sbx_listener_free (SbxListener *listener);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbxListener, sbx_listener_free)
 

@@ -12,8 +12,12 @@ libegress_a_SOURCES = \
 	src/egress/client.h \
 	src/egress/dial.c \
 	src/egress/dial.h \
+	src/egress/dns-front.c \
 	src/egress/dns-message.c \
 	src/egress/dns-message.h \
+	src/egress/door.c \
+	src/egress/door.h \
+	src/egress/forward.c \
 	src/egress/http-exchange.c \
 	src/egress/http-front.c \
 	src/egress/http1-chunked.c \
@@ -22,6 +26,9 @@ libegress_a_SOURCES = \
 	src/egress/http1-write.c \
 	src/egress/http1.c \
 	src/egress/http1.h \
+	src/egress/link-guest.c \
+	src/egress/link-session.c \
+	src/egress/link-session.h \
 	src/egress/listen.c \
 	src/egress/listen.h \
 	src/egress/loop.c \
@@ -36,6 +43,8 @@ libegress_a_SOURCES = \
 	src/egress/proxy-private.h \
 	src/egress/proxy.c \
 	src/egress/proxy.h \
+	src/egress/publish.c \
+	src/egress/publish.h \
 	src/egress/reach.c \
 	src/egress/reach.h \
 	src/egress/relay.c \
@@ -47,5 +56,6 @@ libegress_a_SOURCES = \
 	src/egress/socks5.h \
 	src/egress/tls-hello.c \
 	src/egress/tls-hello.h \
+	src/egress/transparent-front.c \
 	src/egress/upstream.c \
 	src/egress/upstream.h

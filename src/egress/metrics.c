@@ -40,6 +40,10 @@ sbx_proxy_append_metrics (SbxProxy *proxy, GString *out)
                           counters->malformed);
   g_string_append_printf (out, "sandbox_proxy_requests_total{outcome=\"failed\"} %" G_GUINT64_FORMAT "\n",
                           counters->failed);
+  append_counter (out, "dns_questions", "Questions to the DNS responder.", counters->questions);
+  append_counter (out, "dns_refused", "Of them those for names that the policy does not allow.",
+                  counters->refused_questions);
+  append_counter (out, "dns_malformed", "Of them those that made no sense.", counters->malformed_questions);
   append_counter (out, "sent_bytes", "Bytes from clients to servers, of requests that have ended.", counters->bytes_up);
   append_counter (out, "received_bytes", "Bytes from servers to clients, of requests that have ended.",
                   counters->bytes_down);

@@ -9,35 +9,13 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/fd.h"
-#include "base/program.h"
 #include "egress/proxy-private.h"
-#include "egress/socks5.h"
 
 #define OWN_MAX_AGE (1 * G_TIME_SPAN_SECOND)
 
-/* To a client for whom there is no place: the method and a full reply; it need not have said anything yet. */
-static const guint8 socks_refusal[] = { 5, 0, 5, SBX_SOCKS_FAILURE, 0, 1, 0, 0, 0, 0, 0, 0 };
-
-typedef struct
-{
-  SbxProxy *proxy;
-  SbxListener *listener;
-  SbxFront front;
-  GString *refusal;
-} Door;
-
-static void
-door_free (gpointer data)
-{
-  Door *door = data;
-
-  sbx_listener_free (door->listener);
-  if (door->refusal != NULL)
-    g_string_free (door->refusal, TRUE);
-  g_free (door);
-}
+/* One that asks for a name is answered at once; more than a few at a time are not in need of answers. */
+#define DNS_CLIENTS_MAX 64
 
 SbxProxy *
 sbx_proxy_new (SbxLoop *loop, const SbxProxyOptions *options, GError **error)
@@ -46,16 +24,23 @@ sbx_proxy_new (SbxLoop *loop, const SbxProxyOptions *options, GError **error)
 
   proxy->loop = loop;
   proxy->options = options;
-  proxy->diag = sbx_peer_open ();
+  proxy->diag = -1; /* opened with the first door that needs it */
   proxy->own_read = G_MININT64 / 2;
   proxy->clients.next = proxy->clients.previous = &proxy->clients;
-  proxy->listeners = g_ptr_array_new_with_free_func (door_free);
+  proxy->doors = g_ptr_array_new ();
   proxy->pipes = sbx_pipe_pool_new ();
   proxy->relay = (SbxRelayOptions){ .loop = loop, .pipes = proxy->pipes, .idle = options->idle_limit };
   proxy->resolver = sbx_name_resolver_new (loop, options->resolver, error);
   if (proxy->resolver == NULL)
     g_clear_pointer (&proxy, sbx_proxy_free);
   return proxy;
+}
+
+static void
+close_doors (SbxProxy *proxy)
+{
+  while (proxy->doors->len > 0)
+    sbx_door_close (g_ptr_array_index (proxy->doors, proxy->doors->len - 1));
 }
 
 void
@@ -66,7 +51,10 @@ sbx_proxy_free (SbxProxy *proxy)
   proxy->freeing = TRUE;
   while (proxy->clients.next != &proxy->clients)
     sbx_client_abort (proxy->clients.next, "proxy-ended");
-  g_ptr_array_unref (proxy->listeners);
+  close_doors (proxy);
+  g_ptr_array_unref (proxy->doors);
+  sbx_name_table_free (proxy->names);
+  g_free (proxy->refused_name);
   sbx_loop_unqueue (proxy->loop, &proxy->drained_task);
   sbx_name_resolver_free (proxy->resolver);
   sbx_pipe_pool_free (proxy->pipes);
@@ -112,43 +100,47 @@ sbx_proxy_own (SbxProxy *proxy)
   return proxy->own;
 }
 
+/* --- virtual addresses -------------------------------------------------------------------------------------- */
+
+gboolean
+sbx_proxy_veil (SbxProxy *proxy, const SbxHost *host, SbxAddress *address)
+{
+  if (proxy->names == NULL)
+    proxy->names = sbx_name_table_new (SBX_NAME_TABLE_MAX);
+  return sbx_name_table_assign (proxy->names, host->text, sbx_loop_now (proxy->loop), address);
+}
+
+gboolean
+sbx_proxy_unveil (SbxProxy *proxy, SbxHost *host)
+{
+  SbxAddress address;
+  const char *name = NULL;
+
+  if (proxy->names != NULL && sbx_address_from_host (host, &address))
+    name = sbx_name_table_find (proxy->names, &address, sbx_loop_now (proxy->loop));
+  return name != NULL && sbx_host_canonical (name, strlen (name), host) == SBX_HOST_OK;
+}
+
 /* --- clients ------------------------------------------------------------------------------------------------ */
 
-static gboolean
-on_accepted (SbxListener *listener, int fd, gpointer data)
+gboolean
+sbx_proxy_has_place (const SbxProxy *proxy, SbxFront front)
 {
-  Door *door = data;
-  SbxProxy *proxy = door->proxy;
+  return proxy->n_clients < proxy->options->max_connections && sbx_proxy_has_place_for (proxy, front);
+}
 
-  if (proxy->n_clients >= proxy->options->max_connections)
-    {
-      proxy->counters.turned_away++;
-      return FALSE;
-    }
-  if (door->front != SBX_FRONT_METRICS)
-    proxy->counters.connections++;
-  sbx_client_new (proxy, door->front, fd, proxy->diag >= 0 && sbx_listener_knows_peers (listener));
-  return TRUE;
+gboolean
+sbx_proxy_has_place_for (const SbxProxy *proxy, SbxFront front)
+{
+  return front != SBX_FRONT_DNS || proxy->n_of_front[front] < DNS_CLIENTS_MAX;
 }
 
 gboolean
 sbx_proxy_listen (SbxProxy *proxy, SbxListener *listener, SbxFront front, GError **error)
 {
-  Door *door = g_new0 (Door, 1);
+  gboolean any = front == SBX_FRONT_HTTP && g_str_has_prefix (sbx_listener_address (listener), "unix:");
 
-  door->proxy = proxy;
-  door->listener = listener;
-  door->front = front;
-  door->refusal = g_string_new (NULL);
-  if (front == SBX_FRONT_SOCKS)
-    g_string_append_len (door->refusal, (const char *) socks_refusal, sizeof socks_refusal);
-  else
-    sbx_http1_write_refusal (503, "shortage", FALSE, TRUE, door->refusal);
-  g_ptr_array_add (proxy->listeners, door);
-  if (sbx_listener_start (listener, proxy->loop, door->refusal->str, door->refusal->len, on_accepted, door))
-    return TRUE;
-  sbx_error_set_errno (error, SBX_ERROR_SYSTEM, errno, _("cannot listen on %s"), sbx_listener_address (listener));
-  return FALSE;
+  return sbx_door_open (proxy, listener, any ? SBX_FRONT_ANY : front, error) != NULL;
 }
 
 static void
@@ -165,10 +157,15 @@ sbx_proxy_forget (SbxProxy *proxy, SbxClient *client)
   client->previous->next = client->next;
   client->next->previous = client->previous;
   proxy->n_clients--;
+  proxy->n_of_front[client->front]--;
   if (proxy->freeing)
     return;
-  for (guint i = 0; i < proxy->listeners->len; i++)
-    sbx_listener_wake (((Door *) g_ptr_array_index (proxy->listeners, i))->listener);
+  for (guint i = 0; i < proxy->doors->len; i++)
+    {
+      const SbxDoor *door = g_ptr_array_index (proxy->doors, i);
+      if (door->listener != NULL)
+        sbx_listener_wake (door->listener);
+    }
   if (proxy->draining && proxy->n_clients == 0)
     sbx_loop_queue (proxy->loop, &proxy->drained_task, on_drained);
 }
@@ -181,12 +178,12 @@ sbx_proxy_drain (SbxProxy *proxy, void (*done) (gpointer data), gpointer data)
   proxy->draining = TRUE;
   proxy->drained = done;
   proxy->drained_data = data;
-  g_ptr_array_set_size (proxy->listeners, 0);
+  close_doors (proxy);
   for (SbxClient *client = proxy->clients.next; client != &proxy->clients; client = next)
     {
       next = client->next;
-      if (client->state == SBX_CLIENT_READING && client->lingers)
-        sbx_client_free (client); /* between two requests */
+      if ((client->state == SBX_CLIENT_READING && client->lingers) || client->state == SBX_CLIENT_LINK)
+        sbx_client_free (client); /* between two requests, or what it handed over is closed */
     }
   if (proxy->n_clients == 0)
     sbx_loop_queue (proxy->loop, &proxy->drained_task, on_drained);

@@ -29,7 +29,13 @@ typedef enum
 {
   SBX_FRONT_HTTP,
   SBX_FRONT_SOCKS,
+  SBX_FRONT_ANY, /* the first byte decides: HTTP, SOCKS, or messages of base/link.h */
   SBX_FRONT_METRICS,
+  SBX_FRONT_DNS,         /* over TCP */
+  SBX_FRONT_TRANSPARENT, /* the address that was called stands for a name */
+  SBX_FRONT_LOCAL,       /* to a port of this host's loopback */
+  SBX_FRONT_PUBLISH,     /* to a port of the loopback of a namespace */
+  SBX_N_FRONTS
 } SbxFront;
 
 /* What metrics are made of. */
@@ -38,6 +44,7 @@ typedef struct
   guint64 connections, turned_away; /* accepted; refused for want of a place */
   guint64 allowed, denied, malformed, failed;
   guint64 lookups;
+  guint64 questions, refused_questions, malformed_questions; /* of DNS */
   guint64 bytes_up, bytes_down;
 } SbxProxyCounters;
 
@@ -47,7 +54,7 @@ SbxProxy *sbx_proxy_new (SbxLoop *loop, const SbxProxyOptions *options, GError *
 void sbx_proxy_free (SbxProxy *proxy);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbxProxy, sbx_proxy_free)
 
-/* Takes over @listener, also when it fails. Not before there are rules. */
+/* Takes over @listener, also when it fails. Not before there are rules. SBX_FRONT_HTTP on a unix socket is SBX_FRONT_ANY. */
 gboolean sbx_proxy_listen (SbxProxy *proxy, SbxListener *listener, SbxFront front, GError **error);
 
 /* New requests are judged by @rules (taken over); connections that there are go on. @match_sni: the server name in a TLS greeting

@@ -80,6 +80,7 @@ sbx_socks_front_advance (SbxClient *client)
       return;
     }
   sbx_client_consume (client, (gsize) n);
+  (void) sbx_proxy_unveil (client->proxy, &request.host);
   sbx_client_begin (client, "socks5", &request.host, request.port);
   sbx_client_reach (client, &request.host, request.port);
 }

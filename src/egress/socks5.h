@@ -21,6 +21,7 @@ typedef enum
   SBX_SOCKS_VERSION = 0x100, /* not on the wire: another protocol, close without an answer */
 } SbxSocksReply;
 
+#define SBX_SOCKS_FIRST 5 /* what every client's words begin with */
 #define SBX_SOCKS_GREETING_MAX (2 + 255)
 #define SBX_SOCKS_REQUEST_MAX (4 + 1 + 255 + 2)
 #define SBX_SOCKS_REPLY_SIZE 10

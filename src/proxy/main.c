@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -22,14 +21,15 @@
 #include "egress/proxy.h"
 #include "egress/upstream.h"
 #include "policy/policy.h"
+#include "proxy/limits.h"
 #include "proxy/notify.h"
 #include "proxy/options.h"
+#include "proxy/session.h"
 
 #define EXIT_USAGE 2
 #define EXIT_POLICY 3
 #define DEFAULT_ADDRESS "127.0.0.1:0"
 #define FIRST_FD 3
-#define OWN_DESCRIPTORS 64 /* what the proxy needs besides two for each client */
 
 typedef struct
 {
@@ -216,22 +216,6 @@ hold_signals (Program *program, GError **error)
 
 /* --- starting ----------------------------------------------------------------------------------------------- */
 
-/* Two descriptors for each client; where there are not as many there is place for fewer. */
-static guint
-adjust_limits (guint wanted)
-{
-  struct rlimit limit;
-
-  if (getrlimit (RLIMIT_NOFILE, &limit) < 0)
-    return wanted;
-  limit.rlim_cur = limit.rlim_max;
-  (void) setrlimit (RLIMIT_NOFILE, &limit);
-  if (getrlimit (RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
-    return wanted;
-  guint64 place = limit.rlim_cur > OWN_DESCRIPTORS ? (limit.rlim_cur - OWN_DESCRIPTORS) / 2 : 0;
-  return (guint) CLAMP (place, 1, wanted);
-}
-
 static gboolean
 open_front (Program *program, SbxListener *listener, SbxFront front, GError **error)
 {
@@ -408,7 +392,7 @@ set_up (Program *program, GError **error)
   program->options = (SbxProxyOptions){ .session = program->session,
                                         .resolver = program->resolver,
                                         .log = program->log,
-                                        .max_connections = adjust_limits (arguments->max_connections),
+                                        .max_connections = sbx_proxy_limits_raise (arguments->max_connections, 0),
                                         .handshake_limit = arguments->handshake_timeout * G_TIME_SPAN_SECOND,
                                         .connect_limit = arguments->connect_timeout * G_TIME_SPAN_SECOND,
                                         .idle_limit = arguments->idle_timeout * G_TIME_SPAN_SECOND,
@@ -461,6 +445,8 @@ run (Program *program, int argc, char **argv, GError **error)
       return sbx_program_flush () ? EXIT_SUCCESS : EXIT_FAILURE;
     }
   sbx_log_set_level (program->arguments.log_level);
+  if (program->arguments.session_fd >= 0)
+    return sbx_proxy_session_run (&program->arguments, error) ? EXIT_SUCCESS : EXIT_FAILURE;
   if (!set_up (program, error))
     return EXIT_FAILURE;
   if (sbx_loop_run (program->loop))

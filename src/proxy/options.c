@@ -17,14 +17,13 @@
 #define CONNECTIONS_MAX 1000000
 
 static gboolean
-take_ready_fd (gpointer target, const SbxOption *option, const char *argument, GError **error)
+take_fd (gpointer target, const SbxOption *option, const char *argument, GError **error)
 {
-  SbxProxyArguments *arguments = target;
   guint64 number;
 
   if (!g_ascii_string_to_unsigned (argument, 10, 1, G_MAXINT, &number, NULL) || fcntl ((int) number, F_GETFD) < 0)
     return sbx_option_fail_argument (option, argument, _("the number of an open descriptor"), error);
-  arguments->ready_fd = (int) number;
+  G_STRUCT_MEMBER (int, target, option->offset) = (int) number;
   return TRUE;
 }
 
@@ -98,7 +97,10 @@ static const SbxOption table[] = {
     .offset = AT (http), .head = N_("Where:") },
   { "socks", 0, N_("ADDRESS"), N_("listen for SOCKS5 (127.0.0.1:0)"), sbx_option_store_text, .offset = AT (socks) },
   { "resolver", 0, N_("ADDR:PORT"), N_("the name server to ask"), sbx_option_store_text, .offset = AT (resolver) },
-  { "ready-fd", 0, N_("N"), N_("write the addresses to this descriptor when ready"), take_ready_fd, .head = NULL },
+  { "ready-fd", 0, N_("N"), N_("write the addresses to this descriptor when ready"), take_fd,
+    .offset = AT (ready_fd) },
+  { "session-fd", 0, N_("N"), N_("serve a run of sandbox-run, which has the other end of N"), take_fd,
+    .offset = AT (session_fd) },
   { "print-env", 0, NULL, N_("write the proxy variables to standard output when ready"), sbx_option_store_true,
     .offset = AT (print_env) },
 
@@ -165,6 +167,7 @@ sbx_proxy_arguments_parse (SbxProxyArguments *arguments, int argc, char **argv, 
                                     .policy_files = g_ptr_array_new (),
                                     .log_format = SBX_ACCESS_LOG_TEXT,
                                     .ready_fd = -1,
+                                    .session_fd = -1,
                                     .max_connections = 10000,
                                     .connect_timeout = 10,
                                     .handshake_timeout = 10,

@@ -19,7 +19,8 @@ typedef struct
   const char *resolver;
   const char *log;
   SbxAccessLogFormat log_format;
-  int ready_fd; /* -1: none */
+  int ready_fd;   /* -1: none */
+  int session_fd; /* -1: none */
   gboolean print_env;
   gboolean report_only;
   guint max_connections;
