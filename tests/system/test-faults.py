@@ -79,7 +79,7 @@ def calls(b):
     with open(b.out + "/trace", errors="replace") as f:
         for line in f:
             first = first or line.split(" ", 1)[0]
-            if " execve(" in line and not line.startswith(first + " "):
+            if " execve(" in line and not line.startswith(first + " ") and "sandbox-proxy" not in line:
                 break
             m = re.match(r"(?:\[pid +)?(\d+)\]? +(\w+)\(", line)
             if m:

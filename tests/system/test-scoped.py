@@ -61,7 +61,7 @@ def call(host, port, data=b"x", timeout=5):
     try:
         s.sendall(data)
         s.shutdown(socket.SHUT_WR)
-        got = b""
+        got = bytearray()
         while True:
             d = s.recv(65536)
             if not d:
@@ -88,14 +88,14 @@ def transparent(t):
         t.eq(i.value('call("ok.test", %d)' % n.port), "hello x bye", "an allowed name")
         t.eq(i.value('call("SUB.ok.test.", %d)' % n.port), "hello x bye", "a name below it, oddly spelt")
         t.eq(i.value('call("ok.test", %d)' % n.other.port), "ECONNREFUSED", "another port")
-        for name in ("other.test", "bad.ok.test", "nothing.test", "x" * 64 + ".ok.test"):
-            t.member(i.value('call(%r, %d)' % (name, n.port)), ("NONAME", "encoding with 'idna' codec failed"), name)
-        for address in ("198.18.77.77", "198.19.255.254"):
-            t.member(i.value('call(%r, %d)' % (address, n.port)), ("ECONNRESET", "", "ECONNREFUSED"), "an address that stands for nothing")
+        for name in ("other.test", "bad.ok.test", "nothing.test", "test"):
+            t.eq(i.value('call(%r, %d)' % (name, n.port)), "NONAME", name)
+        for address in ("198.18.77.77", "198.19.255.254", "198.18.0.0", "198.19.255.255"):
+            t.member(i.value('call(%r, %d)' % (address, n.port)), ("ECONNRESET", "", "ECONNREFUSED", "ENETUNREACH", "EACCES"), address + " stands for nothing")
         for address in ("10.0.0.1", "192.0.2.1", "2001:db8::1", "224.0.0.1", "255.255.255.255"):
             t.member(i.value('call(%r, %d)' % (address, n.port)), ("ENETUNREACH", "EACCES", "EADDRNOTAVAIL"), address)
-        for address in ("127.0.0.1", "::1", "0.0.0.0", "198.18.0.1", "198.18.0.0"):
-            t.member(i.value('call(%r, %d)' % (address, n.port)), ("ECONNREFUSED", "EACCES", "ENETUNREACH"), address + " is the sandbox's own")
+        for address in ("127.0.0.1", "::1", "0.0.0.0", "198.18.0.1"):
+            t.eq(i.value('call(%r, %d)' % (address, n.port)), "ECONNREFUSED", address + " is the sandbox's own")
         t.eq(i.value('socket.create_connection(("ok.test", %d)).getpeername()[0].startswith("198.1")' % n.port), True, "its address")
         t.eq(sorted(set(n.dns.asked)), ["ok.test", "sub.ok.test"], "only what is allowed was looked up")
         t.eq(n.other.accepted, 0, "the other server saw nobody")
@@ -165,7 +165,7 @@ def whole(t):
 
 @test("ports: ranges and all ports, a server of the command's own at the same port, non-blocking calls, mapped addresses")
 def ports(t):
-    with Net(t, allow='"ok.test:*"') as n, inside(n) as i:
+    with Net(t, allow='"ok.test:*", "127.0.0.0/8:*"') as n, inside(n) as i:
         t.eq(i.value('call("ok.test", %d)' % n.port), "hello x bye", "HOST:*")
         t.eq(i.value('call("ok.test", %d)' % n.other.port), "hello x bye", "HOST:*, another port")
         i.call("""
@@ -253,10 +253,12 @@ def out_of_reach(t):
         for pid, _ in proxies(n.box):
             t.eq(i.attempt("os.kill(%d, 9)" % pid), "ESRCH", "it cannot be signalled")
         t.eq(i.call("""
-            r = [os.readlink("/proc/self/fd/%s" % f) for f in os.listdir("/proc/self/fd") if int(f) > 2]
-            r = [x for x in r if not x.startswith("/proc")]
-            """), [], "the command has no descriptor of its own")
-        t.member(i.attempt('os.listdir("/proc/1/fd")'), ("EACCES", "EPERM"), "nor init's")
+            held = os.listdir("/proc/self/fd")
+            r = [f for f in held if int(f) > 2 and os.path.lexists("/proc/self/fd/" + f)]
+            """), [], "the command has no descriptor of it")
+        t.eq(i.call("""
+            r = [attempt(lambda: os.readlink("/proc/1/fd/%d" % f)) for f in range(40)]
+            """).count("ok"), 0, "nor init's")
         t.eq(i.value('call("ok.test", %d)' % n.port), "hello x bye", "and it works")
         i.call("import ctypes; libc = ctypes.CDLL(None, use_errno=True)")
         t.eq(i.call("r = [libc.ptrace(16, 1, 0, 0), ctypes.get_errno()]"), [-1, 1], "init cannot be traced")
@@ -480,6 +482,7 @@ def outside(port, data=b"x"):
 @test("many short runs leave no process, no port and no file")
 def many_runs(t):
     with Net(t) as n:
+        n.box.sh("true")
         before = n.box.tree(n.box.base)
         for k in range(30):
             p = n.box.popen(n.box.argv("sandbox-run", ["-q", "--", "/bin/true"]), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
