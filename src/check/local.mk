@@ -9,6 +9,8 @@ sandbox_policy_check_SOURCES = \
 	src/check/findings.c \
 	src/check/findings.h \
 	src/check/inside.c \
+	src/check/judge.c \
+	src/check/judge.h \
 	src/check/lint-layer.c \
 	src/check/lint-layer.h \
 	src/check/lint-stack.c \

@@ -20,7 +20,7 @@ static const SbxVerb verbs[] = {
   { "cat", sbx_check_cat, N_("show the files that are read, in order"), "",
     COMMON, FALSE },
   { "can", sbx_check_can, N_("say whether paths may be accessed or hosts reached, and why"), "read|write|connect NAME...",
-    COMMON | SBX_CHECK_STDIN | SBX_CHECK_NULL | SBX_CHECK_TOOL, TRUE },
+    COMMON | SBX_CHECK_STDIN | SBX_CHECK_NULL | SBX_CHECK_FOLLOW | SBX_CHECK_TOOL, TRUE },
   { "requests", sbx_check_requests, N_("list what the workspace's own files ask for"), "",
     COMMON & ~SBX_CHECK_NO_PROJECT, FALSE },
   { "trust", sbx_check_trust, N_("approve the workspace's files as they are now"), "",

@@ -24,6 +24,7 @@ typedef enum
   SBX_CHECK_HELP = 1 << 11,
   SBX_CHECK_VERSION = 1 << 12,
   SBX_CHECK_TOOL = 1 << 13,
+  SBX_CHECK_FOLLOW = 1 << 14,
 } SbxCheckOption;
 
 /* What every verb that reads a policy takes. */
