@@ -6,5 +6,6 @@ EXTRA_DIST += \
 	bench/common.sh \
 	bench/floor.c \
 	bench/inside \
+	bench/questions \
 	bench/spawn-timer.c \
 	bench/start

@@ -35,6 +35,7 @@ UNIT_TESTS = \
 	tests/unit/test-options \
 	tests/unit/test-path-table \
 	tests/unit/test-path \
+	tests/unit/test-patterns \
 	tests/unit/test-placeholder \
 	tests/unit/test-policy \
 	tests/unit/test-probe \
@@ -65,6 +66,8 @@ endif
 tests_unit_test_check_options_SOURCES = tests/unit/test-check-options.c \
 	src/check/options.c src/check/questions.c
 tests_unit_test_options_SOURCES = tests/unit/test-options.c src/run/options.c
+tests_unit_test_patterns_SOURCES = tests/unit/test-patterns.c \
+	src/check/areas.c src/check/patterns.c
 tests_unit_test_run_SOURCES = tests/unit/test-run.c \
 	src/run/admit.c src/run/direct.c src/run/dry-run.c
 
@@ -104,6 +107,7 @@ POLICY_CASES = \
 	tests/policy/project-narrows \
 	tests/policy/project-objects \
 	tests/policy/project-trust \
+	tests/policy/search-exclusions \
 	tests/policy/shown-text \
 	tests/policy/stack-outcomes
 
@@ -128,6 +132,7 @@ SYSTEM_TESTS = \
 	tests/system/test-replace.py \
 	tests/system/test-scoped.py \
 	tests/system/test-seccomp-programs.py \
+	tests/system/test-search.py \
 	tests/system/test-sockets.py \
 	tests/system/test-terminal.py \
 	tests/system/test-tools.py \

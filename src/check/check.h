@@ -20,6 +20,8 @@ int sbx_check_lint (const SbxCheckOptions *options, int argc, char **argv, GErro
 int sbx_check_show (const SbxCheckOptions *options, int argc, char **argv, GError **error);
 int sbx_check_cat (const SbxCheckOptions *options, int argc, char **argv, GError **error);
 int sbx_check_can (const SbxCheckOptions *options, int argc, char **argv, GError **error);
+int sbx_check_exclusions (const SbxCheckOptions *options, int argc, char **argv, GError **error);
+int sbx_check_filter (const SbxCheckOptions *options, int argc, char **argv, GError **error);
 int sbx_check_requests (const SbxCheckOptions *options, int argc, char **argv, GError **error);
 int sbx_check_trust (const SbxCheckOptions *options, int argc, char **argv, GError **error);
 int sbx_check_untrust (const SbxCheckOptions *options, int argc, char **argv, GError **error);

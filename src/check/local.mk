@@ -2,10 +2,14 @@
 
 bin_PROGRAMS += sandbox-policy-check
 sandbox_policy_check_SOURCES = \
+	src/check/areas.c \
+	src/check/areas.h \
 	src/check/can.c \
 	src/check/cat.c \
 	src/check/check.c \
 	src/check/check.h \
+	src/check/exclusions.c \
+	src/check/filter.c \
 	src/check/findings.c \
 	src/check/findings.h \
 	src/check/inside.c \
@@ -19,6 +23,8 @@ sandbox_policy_check_SOURCES = \
 	src/check/main.c \
 	src/check/options.c \
 	src/check/options.h \
+	src/check/patterns.c \
+	src/check/patterns.h \
 	src/check/probe.c \
 	src/check/questions.c \
 	src/check/questions.h \

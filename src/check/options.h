@@ -25,6 +25,7 @@ typedef enum
   SBX_CHECK_VERSION = 1 << 12,
   SBX_CHECK_TOOL = 1 << 13,
   SBX_CHECK_FOLLOW = 1 << 14,
+  SBX_CHECK_DIRS = 1 << 15,
 } SbxCheckOption;
 
 /* What every verb that reads a policy takes. */

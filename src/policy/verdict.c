@@ -170,6 +170,7 @@ sbx_verdict_path (const SbxPathTable *table, const SbxContext *context, SbxResol
   SbxPathState state;
   if (!judge_way (table, path, verdict))
     {
+      verdict->reached = path->errnum == 0;
       sbx_path_table_state (table, path->path, &state);
       if (access == SBX_ACCESS_READ)
         judge_read (table, &state, path, verdict);

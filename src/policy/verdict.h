@@ -14,6 +14,7 @@ typedef struct
   const char *reason;      /* stable machine word, see below; static */
   SbxOrigin origin;        /* level BUILTIN and no file when no line is behind it */
   char *target;            /* canonical path of the object that the verdict is about; owned, see sbx_verdict_clear */
+  gboolean reached;        /* the name leads there: nothing stops it on the way, whatever the answer about @target is */
 } SbxVerdict;
 
 /* Reason words (also in sandbox-policy-check(1)):

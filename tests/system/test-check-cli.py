@@ -47,7 +47,7 @@ def help_text(t):
             t.exit(r, 0, "%r" % args)
             t.ok(r.out and not r.err, "%r is printed on standard output" % args, r)
         whole = b.check("--help").out
-        for verb in ("lint", "show", "cat", "can", "requests", "trust", "untrust", "inside", "probe"):
+        for verb in ("lint", "show", "cat", "can", "exclusions", "filter", "requests", "trust", "untrust", "inside", "probe"):
             t.ok("\n  " + verb in whole, "--help names %s" % verb)
             t.ok("--help" in b.check(verb, "--help").out, "%s --help" % verb)
         with open("/dev/full", "w") as full:
@@ -247,6 +247,23 @@ def follow(t):
         t.eq(code, 1, "one was denied")
         t.eq(err.count(place + ":1: "), 1, "the broken file is named once: %s" % err)
         t.ok("stays as it was" in err, "with what came of it", err)
+        p = b.popen([program("sandbox-policy-check"), "--root", b.root, "filter", "--follow"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        p.stdin.write(b"src/main.c\n")
+        p.stdin.flush()
+        t.eq(p.stdout.readline(), b"src/main.c\n", "filter answers at once")
+        b.system('filesystem : { deny_read = [ "src" ]; };')
+        time.sleep(0.3)
+        for _ in range(3):
+            p.stdin.write(b"src/main.c\nlast\n")
+            p.stdin.flush()
+            line = p.stdout.readline()
+            if line == b"src/main.c\n":
+                p.stdout.readline()
+            time.sleep(0.2)
+        t.eq(line, b"last\n", "and follows")
+        p.stdin.close()
+        t.eq(p.wait(), 0, "its status says nothing of what it left out")
+        p.stdout.close()
 
 
 @test("a policy error is 3 for every verb that reads one")
