@@ -88,6 +88,7 @@ POLICY_TESTS = tests/policy/run-cases
 POLICY_CASES = \
 	tests/policy/connect-levels \
 	tests/policy/connect-rules \
+	tests/policy/export-formats \
 	tests/policy/file-errors \
 	tests/policy/file-policy-option \
 	tests/policy/level-drop-in-order \
@@ -120,6 +121,7 @@ SYSTEM_TESTS = \
 	tests/system/property.py \
 	tests/system/test-check-cli.py \
 	tests/system/test-env.py \
+	tests/system/test-export.py \
 	tests/system/test-faults.py \
 	tests/system/test-files.py \
 	tests/system/test-life.py \

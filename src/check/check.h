@@ -22,6 +22,7 @@ int sbx_check_cat (const SbxCheckOptions *options, int argc, char **argv, GError
 int sbx_check_can (const SbxCheckOptions *options, int argc, char **argv, GError **error);
 int sbx_check_exclusions (const SbxCheckOptions *options, int argc, char **argv, GError **error);
 int sbx_check_filter (const SbxCheckOptions *options, int argc, char **argv, GError **error);
+int sbx_check_export (const SbxCheckOptions *options, int argc, char **argv, GError **error);
 int sbx_check_requests (const SbxCheckOptions *options, int argc, char **argv, GError **error);
 int sbx_check_trust (const SbxCheckOptions *options, int argc, char **argv, GError **error);
 int sbx_check_untrust (const SbxCheckOptions *options, int argc, char **argv, GError **error);

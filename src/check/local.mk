@@ -9,6 +9,10 @@ sandbox_policy_check_SOURCES = \
 	src/check/check.c \
 	src/check/check.h \
 	src/check/exclusions.c \
+	src/check/export-bwrap.c \
+	src/check/export-seatbelt.c \
+	src/check/export.c \
+	src/check/export.h \
 	src/check/filter.c \
 	src/check/findings.c \
 	src/check/findings.h \

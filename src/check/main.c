@@ -25,6 +25,8 @@ static const SbxVerb verbs[] = {
     (COMMON & ~SBX_CHECK_JSON) | SBX_CHECK_FORMAT | SBX_CHECK_NULL, FALSE },
   { "filter", sbx_check_filter, N_("read paths, print those that may be read"), "",
     (COMMON & ~SBX_CHECK_JSON) | SBX_CHECK_NULL | SBX_CHECK_DIRS | SBX_CHECK_FOLLOW, FALSE },
+  { "export", sbx_check_export, N_("print the policy for other programs that confine"), "",
+    COMMON | SBX_CHECK_FORMAT | SBX_CHECK_PARTIAL, FALSE },
   { "requests", sbx_check_requests, N_("list what the workspace's own files ask for"), "",
     COMMON & ~SBX_CHECK_NO_PROJECT, FALSE },
   { "trust", sbx_check_trust, N_("approve the workspace's files as they are now"), "",
