@@ -93,13 +93,28 @@ lacking () # LIST, OTHER LIST
 
 pages="man/sandbox-run.1 man/sandbox-policy-check.1 man/sandbox-proxy.8 man/sandbox.conf.5 man/sandbox.7"
 
-echo "1..$((6 + 2 * $(echo "$pages" | wc -w)))"
+echo "1..$((9 + 2 * $(echo "$pages" | wc -w)))"
 report "the table and the page are found" "$([ "$(echo "$keywords" | wc -l)" -gt 30 ] && [ "$(echo "$explained" | wc -l)" -gt 30 ] ||
   echo "$keywords" "$explained")"
 report "every keyword of the table is explained" "$(lacking "$keywords" "$explained")"
 report "every keyword that is explained is in the table" "$(lacking "$explained" "$keywords")"
 report "no keyword is explained twice" "$(printf '%s\n' "$explained" | uniq -d)"
 report "words, defaults, levels and what a project may do agree" "$(disagreements)"
+
+# The words that answers are made of, as the sources have them: where they are given, and the names of address classes.
+reasons=$({
+  grep -hE 'answer|reason|return "' src/policy/verdict.c src/policy/verdict-host.c src/policy/host-rules.c src/check/can.c
+  sed -n -e 's/\[SBX_ADDRESS_GLOBAL\] = "global"//' -e '/^sbx_address_class_name/,/^}/p' src/policy/address.c
+  echo '"deny-write" "protect"' # answer_frozen() takes them from the names of kinds
+} | grep -oE '"[a-z]+(-[a-z]+)*"' | tr -d '"' | sort -u)
+documented=$(sed 's/\\-/-/g' man/sandbox-policy-check.1 |
+  awk '/^\.SH/ { on = ($2 == "REASONS") } on && tag && /^\.BR? / { print } { tag = /^\.T[PQ]/ }' |
+  sed -e 's/^\.BR* //' -e 's/"[^"]*"/ /g' | tr -s ' ' '\n' | sort -u)
+report "the reasons of the sources are found" "$([ "$(echo "$reasons" | wc -l)" -gt 25 ] || echo "$reasons")"
+report "every reason of the sources has its paragraph in sandbox-policy-check(1)" "$(lacking "$reasons" "$documented")"
+report "every reason that is explained is one of the sources'" "$(lacking "$documented" "$reasons" | while read -r word; do
+  grep -qrF "\"$word\"" src/egress src/policy/address.c || echo "$word"
+done)"
 
 page=$(sed 's/\\-/-/g' man/sandbox-policy-check.1)
 report "every reason word is in sandbox-policy-check(1)" "$(
