@@ -178,13 +178,13 @@ sbx_proxy_drain (SbxProxy *proxy, void (*done) (gpointer data), gpointer data)
   proxy->draining = TRUE;
   proxy->drained = done;
   proxy->drained_data = data;
-  close_doors (proxy);
   for (SbxClient *client = proxy->clients.next; client != &proxy->clients; client = next)
     {
       next = client->next;
       if ((client->state == SBX_CLIENT_READING && client->lingers) || client->state == SBX_CLIENT_LINK)
         sbx_client_free (client); /* between two requests, or what it handed over is closed */
     }
+  close_doors (proxy);
   if (proxy->n_clients == 0)
     sbx_loop_queue (proxy->loop, &proxy->drained_task, on_drained);
 }
