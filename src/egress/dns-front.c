@@ -129,13 +129,18 @@ answer (SbxProxy *proxy, const guint8 *data, gsize length, gboolean udp, const c
 
 /* --- over UDP ----------------------------------------------------------------------------------------------- */
 
-/* Whoever else has the socket may have shut it down: then it would be readable for ever, with nothing to read. */
 static void
 on_datagrams (SbxWatch *watch, guint32 events)
 {
   SbxDnsSocket *dns = SBX_CONTAINER (watch, SbxDnsSocket, watch);
   guint8 data[SBX_DNS_ANSWER_MAX], out[SBX_DNS_ANSWER_MAX];
 
+  /* Whoever else has the socket has shut it down: from now on it is readable for ever, with nothing to read. */
+  if (events & (EPOLLHUP | EPOLLRDHUP))
+    {
+      sbx_loop_unwatch (dns->proxy->loop, watch);
+      return;
+    }
   for (int i = 0; i < TURN_QUESTIONS; i++)
     {
       struct sockaddr_storage peer = { 0 };
@@ -144,11 +149,6 @@ on_datagrams (SbxWatch *watch, guint32 events)
       gssize n = recvfrom (dns->fd, data, sizeof data, MSG_DONTWAIT | MSG_TRUNC, (struct sockaddr *) &peer, &peer_size);
       if (n < 0 && errno == EAGAIN)
         return;
-      if (n >= 0 && peer_size == 0)
-        {
-          sbx_loop_unwatch (dns->proxy->loop, watch);
-          return;
-        }
       if (n < 0 || n > (gssize) sizeof data)
         continue;
       gsize size = answer (dns->proxy, data, (gsize) n, TRUE, sbx_sockaddr_text (&peer, shown), out);
@@ -165,7 +165,8 @@ sbx_dns_socket_new (SbxProxy *proxy, int fd)
 
   dns->proxy = proxy;
   dns->fd = fd;
-  if (fcntl (fd, F_SETFD, FD_CLOEXEC) < 0 || !sbx_loop_watch (proxy->loop, &dns->watch, fd, EPOLLIN, on_datagrams))
+  if (fcntl (fd, F_SETFD, FD_CLOEXEC) < 0
+      || !sbx_loop_watch (proxy->loop, &dns->watch, fd, EPOLLIN | EPOLLRDHUP, on_datagrams))
     return NULL;
   return g_steal_pointer (&dns);
 }
