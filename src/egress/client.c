@@ -307,7 +307,7 @@ advance (SbxClient *client)
 /* The first byte tells which protocol a client of a unix socket speaks. It stays unread, for a descriptor may come with it. FALSE: more
  * is needed, or the client may be gone. */
 static gboolean
-tell_protocol (SbxClient *client, guint32 events)
+tell_protocol (SbxClient *client)
 {
   guint8 first;
   gssize n = recv (client->fd, &first, sizeof first, MSG_PEEK);
@@ -317,7 +317,7 @@ tell_protocol (SbxClient *client, guint32 events)
   if (n > 0 && first == 0)
     {
       client->state = SBX_CLIENT_LINK;
-      sbx_link_guest_advance (client, events);
+      sbx_link_guest_advance (client);
       return FALSE;
     }
   return sbx_client_change_front (client, n > 0 && first == SBX_SOCKS_FIRST ? SBX_FRONT_SOCKS : SBX_FRONT_HTTP);
@@ -359,7 +359,7 @@ read_head (SbxClient *client, guint32 events)
       client->lingers = FALSE;
       set_deadline (client, client->proxy->options->handshake_limit);
     }
-  if (client->front == SBX_FRONT_ANY && !tell_protocol (client, events))
+  if (client->front == SBX_FRONT_ANY && !tell_protocol (client))
     return;
   if (!sbx_client_fill (client))
     {
@@ -453,7 +453,7 @@ on_event (SbxWatch *watch, guint32 events)
       step_closing (client);
       break;
     case SBX_CLIENT_LINK:
-      sbx_link_guest_advance (client, events);
+      sbx_link_guest_advance (client);
       break;
     case SBX_CLIENT_TUNNEL:
     default:

@@ -119,7 +119,7 @@ void sbx_forward_begin (SbxClient *client, const SbxDoor *door);
 void sbx_publish_begin (SbxClient *client, const SbxDoor *door);
 
 /* link-guest.c: somebody who is not trusted hands over doors, or brings a client. */
-void sbx_link_guest_advance (SbxClient *client, guint32 events);
+void sbx_link_guest_advance (SbxClient *client);
 void sbx_link_guest_free (SbxLinkGuest *guest);
 
 /* Another protocol than the one it came with. FALSE: there is no place for that; the client is as it was. */

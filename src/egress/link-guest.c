@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -191,8 +192,25 @@ look (SbxClient *client)
   return recv (client->fd, &message, sizeof message, MSG_PEEK);
 }
 
+static gboolean
+will_say_no_more (const SbxClient *client)
+{
+  struct pollfd ended = { .fd = client->fd, .events = POLLRDHUP };
+
+  return poll (&ended, 1, 0) != 0;
+}
+
+static void
+on_more (SbxTask *task)
+{
+  SbxClient *client = SBX_CONTAINER (task, SbxClient, task);
+
+  if (client->state == SBX_CLIENT_LINK)
+    sbx_link_guest_advance (client);
+}
+
 void
-sbx_link_guest_advance (SbxClient *client, guint32 events)
+sbx_link_guest_advance (SbxClient *client)
 {
   /* Edges: a part of a message stays unread, and would be told of again and again. */
   sbx_client_watch (client, EPOLLIN | EPOLLRDHUP | EPOLLET);
@@ -204,7 +222,7 @@ sbx_link_guest_advance (SbxClient *client, guint32 events)
 
       if (n < 0 && errno == EAGAIN)
         return;
-      if (n > 0 && n < (gssize) sizeof message && (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) == 0)
+      if (n > 0 && n < (gssize) sizeof message && !will_say_no_more (client))
         return;
       if (n < (gssize) sizeof message)
         {
@@ -219,6 +237,6 @@ sbx_link_guest_advance (SbxClient *client, guint32 events)
       if (obey (client, &message, fd) == GONE)
         return;
     }
-  /* There may be more, of which no edge will tell: enough was said for one turn, and for a guest. */
-  (void) refuse (client, ENOSPC, _("too many messages"));
+  /* There is more, of which no edge will tell; but the others have their turn first. */
+  sbx_loop_queue (client->proxy->loop, &client->task, on_more);
 }
