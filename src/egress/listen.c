@@ -325,8 +325,13 @@ void
 sbx_listener_distrust (SbxListener *listener)
 {
   const struct sigaction interrupt = { .sa_handler = on_alarm };
+  sigset_t alarm;
 
+  /* Whoever started this process may have blocked or ignored it. */
+  sigemptyset (&alarm);
+  sigaddset (&alarm, SIGALRM);
   (void) sigaction (SIGALRM, &interrupt, NULL);
+  (void) sigprocmask (SIG_UNBLOCK, &alarm, NULL);
   listener->distrusted = TRUE;
 }
 
