@@ -59,23 +59,22 @@ sbx_link_session_receive_policy (int fd, GError **error)
   SbxNetwork *network;
   int received = sbx_link_receive (fd, &message, &file);
 
-  if (received <= 0)
+  if (received == 0 || (received < 0 && errno == ECONNRESET))
     {
-      int errnum = received == 0 ? ECONNRESET : errno;
-      sbx_error_set_errno (error, SBX_ERROR_USAGE, errnum, _("the link of the session has ended"));
-      if (received < 0)
-        sbx_link_session_refuse (fd, errnum, g_strerror (errnum));
+      g_set_error (error, SBX_ERROR, SBX_ERROR_USAGE, _("the link of the session has ended"));
       return NULL;
     }
-  errno = 0;
-  if (message.word != SBX_LINK_POLICY || file < 0)
+  if (received < 0 || message.word != SBX_LINK_POLICY || file < 0)
     {
       errno = EPROTO;
       g_set_error (&local, SBX_ERROR, SBX_ERROR_SYSTEM, _("the link of the session does not begin with a policy"));
       network = NULL;
     }
   else
-    network = sbx_network_transfer_read (file, &local);
+    {
+      errno = 0;
+      network = sbx_network_transfer_read (file, &local);
+    }
   if (network == NULL)
     {
       sbx_link_session_refuse (fd, errno, local->message);

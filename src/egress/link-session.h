@@ -13,7 +13,8 @@ typedef struct _SbxLinkSession SbxLinkSession;
 /* The link has ended, or, with @failed, made no sense any more; then the other side was told. It is called from the loop. */
 typedef void (*SbxLinkEndFunc) (gboolean failed, gpointer data);
 
-/* Receives POLICY, waiting for it. NULL with @error set: the link has ended (SBX_ERROR_USAGE), or the other side was told why not. */
+/* Receives POLICY, waiting for it. NULL with @error set: the link has ended (SBX_ERROR_USAGE), or what came is no policy, and the other
+ * side was told so. */
 SbxNetwork *sbx_link_session_receive_policy (int fd, GError **error);
 
 /* Tells the other side that there will be no session. */
