@@ -129,7 +129,9 @@ SYSTEM_TESTS = \
 	tests/system/test-nesting.py \
 	tests/system/test-policy-files.py \
 	tests/system/test-privilege.py \
+	tests/system/test-proxy-link.py \
 	tests/system/test-proxy-relay.py \
+	tests/system/test-proxy-session.py \
 	tests/system/test-proxy.py \
 	tests/system/test-replace.py \
 	tests/system/test-scoped.py \
@@ -142,11 +144,15 @@ SYSTEM_TESTS = \
 
 SYSTEM_HELPERS = \
 	tests/system/inside.py \
+	tests/system/linktest.py \
 	tests/system/proxytest.py \
 	tests/system/sbxtest.py
 
 dist_check_SCRIPTS += $(SYSTEM_TESTS)
 EXTRA_DIST += $(SYSTEM_HELPERS)
+# What sandbox-run would hand to the proxy, for a test that takes its place.
+check_PROGRAMS += tests/system/network-file
+tests_system_network_file_LDADD = $(FLOOR_LIBS) $(GLIB_LIBS) $(LIBCONFIG_LIBS)
 if HAVE_PYTHON3
 TESTS += $(SYSTEM_TESTS)
 endif
