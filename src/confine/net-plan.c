@@ -38,7 +38,7 @@ choose_port (const SbxPolicy *policy, guint16 wish, guint16 taken)
 static void
 add_door (SbxNetPlan *plan, SbxLinkDoor kind, guint16 port)
 {
-  const SbxDoor door = { .door = kind, .address = INADDR_LOOPBACK, .port = port };
+  const SbxDoorWork door = { .door = kind, .address = INADDR_LOOPBACK, .port = port };
 
   g_array_append_val (plan->doors, door);
 }
@@ -139,7 +139,7 @@ sbx_net_plan_new (const SbxPolicy *policy, GError **error)
 {
   g_autoptr (SbxNetPlan) plan = g_new0 (SbxNetPlan, 1);
 
-  plan->doors = g_array_new (FALSE, FALSE, sizeof (SbxDoor));
+  plan->doors = g_array_new (FALSE, FALSE, sizeof (SbxDoorWork));
   plan->published = g_array_new (FALSE, FALSE, sizeof (guint16));
   /* With the host's network all of it holds by itself. */
   if (sbx_policy_number (policy, SBX_KEY_NET_MODE) == SBX_NET_ALLOW)

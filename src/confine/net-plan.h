@@ -17,7 +17,7 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  GArray *doors;      /* SbxDoor; none: no proxy is needed, unless something is published */
+  GArray *doors;      /* SbxDoorWork; none: no proxy is needed, unless something is published */
   GArray *published;  /* guint16 */
   guint16 http_port;  /* on 127.0.0.1; 0: hosts cannot be reached */
   guint16 socks_port; /* likewise */

@@ -92,7 +92,7 @@ open_door (SbxLinkDoor door, uint32_t address, uint16_t port)
 
 /* Opens a door and gives it away. */
 static int
-offer_door (int link, const SbxDoor *door)
+offer_door (int link, const SbxDoorWork *door)
 {
   SbxLinkMessage message;
   int fd = open_door (door->door, door->address, door->port);
@@ -116,7 +116,7 @@ say (int link, SbxLinkWord word, uint16_t port)
 }
 
 static int
-fail_door (SbxFailure *failure, const SbxDoor *door)
+fail_door (SbxFailure *failure, const SbxDoorWork *door)
 {
   char name[64];
 
@@ -162,6 +162,9 @@ sbx_netns_await (SbxNetns *netns, SbxFailure *failure)
   if (n == 0)
     return sbx_fail (failure, SBX_STEP_PROXY, ETIMEDOUT, NULL);
   n = n < 0 ? n : sbx_link_receive (netns->link, &message, &fd);
+  /* When it went before it had read all that was said to it, that is reported first, and only then what it said last. */
+  if (n < 0 && errno == ECONNRESET)
+    n = sbx_link_receive (netns->link, &message, &fd);
   if (n < 0 && !is_gone (errno))
     return sbx_fail (failure, SBX_STEP_PROXY, errno, NULL);
   if (n <= 0)
@@ -265,7 +268,7 @@ is_opened (const SbxNetns *netns, uint32_t address, uint16_t port)
 int
 sbx_netns_prepare_connect (SbxNetns *netns, int socket, const struct sockaddr *address, socklen_t length)
 {
-  SbxDoor door = { .door = SBX_DOOR_TRANSPARENT };
+  SbxDoorWork door = { .door = SBX_DOOR_TRANSPARENT };
   unsigned int place = netns->n_opened % SBX_LINK_ON_DEMAND_MAX;
 
   if (netns->link < 0 || netns->work->ports == NULL || !get_called (address, length, &door.address, &door.port)

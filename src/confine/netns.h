@@ -23,13 +23,13 @@ typedef struct
   SbxLinkDoor door;
   uint32_t address; /* in the host's byte order */
   uint16_t port;
-} SbxDoor;
+} SbxDoorWork;
 
 /* What there is to do, laid out by the supervisor. */
 typedef struct
 {
   bool has_link; /* there is a proxy; nothing else counts if not */
-  const SbxDoor *doors;
+  const SbxDoorWork *doors;
   size_t n_doors;
   const uint16_t *published;
   size_t n_published;

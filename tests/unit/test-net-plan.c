@@ -93,7 +93,7 @@ describe (const SbxNetPlan *plan)
 
   for (guint i = 0; i < plan->doors->len; i++)
     {
-      const SbxDoor *door = &g_array_index (plan->doors, SbxDoor, i);
+      const SbxDoorWork *door = &g_array_index (plan->doors, SbxDoorWork, i);
       ck_assert_uint_eq (door->address, 0x7f000001);
       g_string_append_printf (text, "%s%d:%u", text->len > 0 ? " " : "", (int) door->door, door->port);
     }

@@ -80,7 +80,7 @@ call (uint32_t address, uint16_t port)
 
 START_TEST (doors_are_offered)
 {
-  static const SbxDoor doors[] = {
+  static const SbxDoorWork doors[] = {
     { SBX_DOOR_HTTP, INADDR_LOOPBACK, 3128 },
     { SBX_DOOR_DNS_UDP, INADDR_LOOPBACK, 53 },
     { SBX_DOOR_DNS_TCP, INADDR_LOOPBACK, 53 },
@@ -123,8 +123,8 @@ END_TEST
 
 START_TEST (a_door_that_is_taken)
 {
-  static const SbxDoor doors[] = { { SBX_DOOR_HTTP, INADDR_LOOPBACK, 3128 },
-                                   { SBX_DOOR_LOCAL, INADDR_LOOPBACK, 3128 } };
+  static const SbxDoorWork doors[] = { { SBX_DOOR_HTTP, INADDR_LOOPBACK, 3128 },
+                                       { SBX_DOOR_LOCAL, INADDR_LOOPBACK, 3128 } };
 
   work.doors = doors;
   work.n_doors = 2;
@@ -146,6 +146,20 @@ START_TEST (a_proxy_that_fails)
   ck_assert_int_eq (failure.step, SBX_STEP_PROXY);
   ck_assert_int_eq (failure.errnum, _i == 0 ? 0 : EPROTO);
   ck_assert_str_eq (failure.object, "cannot listen on port 3000");
+}
+END_TEST
+
+/* The reason counts, however early the proxy gives up. */
+START_TEST (a_proxy_that_does_not_listen)
+{
+  work.published = (const uint16_t[]){ 3000 };
+  work.n_published = 1;
+  ck_assert_int_eq (sbx_netns_offer (&netns, &failure), 0);
+  answer (SBX_LINK_FAILED, "no policy came", 0);
+  close (proxy);
+  ck_assert_int_eq (sbx_netns_await (&netns, &failure), -1);
+  ck_assert_int_eq (failure.errnum, 0);
+  ck_assert_str_eq (failure.object, "no policy came");
 }
 END_TEST
 
@@ -348,6 +362,7 @@ main (void)
   tcase_add_test (tests, doors_are_offered);
   tcase_add_test (tests, a_door_that_is_taken);
   tcase_add_loop_test (tests, a_proxy_that_fails, 0, 2);
+  tcase_add_test (tests, a_proxy_that_does_not_listen);
   tcase_add_test (tests, a_proxy_that_is_gone);
   tcase_add_test (tests, nonsense_is_no_readiness);
   tcase_add_test (tests, sockets_are_given);
