@@ -342,9 +342,6 @@ attach_fixed (const SbxMountApply *apply, SbxFailure *failure)
 {
   int session;
 
-  if (attach (apply->proc, apply->root, "/proc") < 0)
-    return sbx_fail (failure, SBX_STEP_PROC, errno, "/proc");
-  close (apply->proc);
   if (apply->work->dev_store != NULL && attach (apply->devpts, apply->root, "/dev/pts") < 0)
     return sbx_fail (failure, SBX_STEP_DEVPTS, errno, "/dev/pts");
   close (apply->devpts);
@@ -358,6 +355,10 @@ attach_fixed (const SbxMountApply *apply, SbxFailure *failure)
 static int
 attach_all (SbxMountApply *apply, int base, SbxFailure *failure)
 {
+  /* First, since some of its names may be covered. */
+  if (attach (apply->proc, apply->root, "/proc") < 0)
+    return sbx_fail (failure, SBX_STEP_PROC, errno, "/proc");
+  close (apply->proc);
   for (size_t i = 0; i < apply->work->n_mounts; i++)
     {
       const SbxMount *mount = &apply->work->mounts[i];

@@ -349,7 +349,7 @@ plan_visible (Builder *b, const Above *above, const Node *node)
   mount->in_writable = mount->watched && above->state == STATE_RW;
 }
 
-/* The private /dev makes these itself; the fresh /proc has its own rules in mount-apply.c. */
+/* The private /dev makes these itself; below the fresh /proc only denials mean something. */
 static gboolean
 is_built_in (const char *path)
 {
@@ -370,6 +370,50 @@ is_own_place (const Node *node)
          && (node->state == STATE_SCRATCH || strcmp (node->rule->path, "/dev") == 0);
 }
 
+/* What is denied below /proc is covered in the fresh one, which has the same names, but not the same objects. */
+static void
+plan_in_proc (Builder *b, const Node *node)
+{
+  gboolean is_dir = node->rule->type == SBX_PATH_DIR;
+
+  if (node->state != STATE_MASKED || !exists (node->rule))
+    return;
+  add_mount (b, is_dir ? SBX_MOUNT_MASK_DIR : SBX_MOUNT_MASK_FILE, node->rule->path, node)->ino = 0;
+}
+
+/* Whether @rest, a path in /proc, is of a process. */
+static gboolean
+is_of_process (const char *rest)
+{
+  return g_ascii_isdigit (rest[1]) || sbx_path_is_below (rest, "/self") || sbx_path_is_below (rest, "/thread-self");
+}
+
+/* What cannot be had there. FALSE with @error. */
+static gboolean
+check_proc (const Builder *b, GError **error)
+{
+  for (guint i = 0; i < b->n_nodes; i++)
+    {
+      const Node *node = &b->nodes[i];
+      const char *rest = sbx_path_is_below (node->rule->path, "/proc") ? node->rule->path + strlen ("/proc") : NULL;
+      const char *why = NULL;
+
+      if (rest == NULL || node->reason == 0)
+        continue;
+      if (node->reason & (SBX_RULE_DENY_WRITE | SBX_RULE_PROTECT))
+        why = _("what can be written in /proc belongs to the command's own processes, and is not kept from it");
+      else if ((node->reason & SBX_RULE_DENY_READ)
+               && (rest[0] == '\0' || is_of_process (rest)))
+        why = _("/proc as a whole, and what it holds of processes, is the sandbox's own and cannot be denied");
+      if (why == NULL)
+        continue;
+      g_autofree char *where = sbx_origin_to_string (&node->rule->origins[g_bit_nth_lsf (node->reason, -1)]);
+      g_set_error (error, SBX_ERROR, SBX_ERROR_CONFINE, "%s: %s", where, why);
+      return FALSE;
+    }
+  return TRUE;
+}
+
 static void
 plan_node (Builder *b, guint i)
 {
@@ -381,6 +425,8 @@ plan_node (Builder *b, guint i)
   while (!sbx_path_is_below (path, g_array_index (b->above, Above, b->above->len - 1).path))
     g_array_set_size (b->above, b->above->len - 1);
   above = &g_array_index (b->above, Above, b->above->len - 1);
+  if (sbx_path_is_below (path, "/proc"))
+    plan_in_proc (b, node);
   if (is_built_in (path) || strcmp (path, "/") == 0)
     return;
   if (node->rule->type == SBX_PATH_LINK || (node->rule->kinds == SBX_RULE_PIN_LINK))
@@ -495,6 +541,8 @@ sbx_mount_plan_new (const SbxPathTable *table, const SbxPolicy *policy, const Sb
       nodes[i].rule = g_ptr_array_index (table->rules, i);
       nodes[i].state = state_of (table, nodes[i].rule, &states[i], &nodes[i].reason);
     }
+  if (!check_proc (&b, error))
+    return NULL;
   plan_root (&b);
   if (plan->root_skeleton)
     {

@@ -247,6 +247,19 @@ def submounts(t):
                 subprocess.run(["umount", "-l", m])
 
 
+@test("/proc: a denied file or directory of it is shut, and what cannot be kept is refused", root=True)
+def proc(t):
+    with t.box('filesystem : { deny_read = [ "/proc/cpuinfo", "/proc/bus" ]; };') as b:
+        r = b.sh("cat /proc/cpuinfo; ls /proc/bus; head -1 /proc/self/status; head -c5 /proc/version")
+        t.eq(r.out, "Name:\thead\nLinux", "what is shut and what is not")
+        t.eq(r.err.count("Permission denied"), 2, "both say so")
+        t.eq(b.check("can", "read", "/proc/cpuinfo", "/proc/version").out.split("\n")[0][:5], "deny\t", "the same answer")
+        for option, path in (("--deny-read", "/proc"), ("--deny-read", "/proc/self"), ("--deny-read", "/proc/mounts"), ("--deny-read", "/proc/1/environ"), ("--deny-write", "/proc/sys")):
+            r = b.run(option, path, "--", "/bin/echo", "RAN")
+            t.exit(r, 125, "%s %s" % (option, path))
+            t.ok("RAN" not in r.out and option in r.err and "/proc" in r.err, "and says why", r)
+
+
 @test("many rules: a thousand denials and protections start in a fraction of a second, and all hold")
 def many_rules(t):
     with t.box() as b:

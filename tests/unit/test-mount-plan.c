@@ -347,6 +347,52 @@ START_TEST (run_must_be_private)
 }
 END_TEST
 
+/* Below the fresh /proc a denial covers, and whatever else would not hold is refused. */
+START_TEST (denied_in_proc)
+{
+  static const struct
+  {
+    const char *path;
+    guint kind;
+    SbxPathType type;
+    const char *error;
+  } cases[] = {
+    { "/proc/cpuinfo", SBX_RULE_DENY_READ, SBX_PATH_FILE, NULL },
+    { "/proc/bus", SBX_RULE_DENY_READ, SBX_PATH_DIR, NULL },
+    { "/proc/missing", SBX_RULE_DENY_READ, SBX_PATH_MISSING, NULL },
+    { "/proc/version", SBX_RULE_ALLOW_READ, SBX_PATH_FILE, NULL },
+    { "/proc", SBX_RULE_DENY_READ, SBX_PATH_DIR, "test:1: /proc as a whole" },
+    { "/proc/17/fd", SBX_RULE_DENY_READ, SBX_PATH_DIR, "test:1: /proc as a whole" },
+    { "/proc/self/mounts", SBX_RULE_DENY_READ, SBX_PATH_FILE, "test:1: /proc as a whole" },
+    { "/proc/sys", SBX_RULE_DENY_WRITE, SBX_PATH_DIR, "test:3: what can be written" },
+    { "/proc/sys", SBX_RULE_PROTECT, SBX_PATH_DIR, "test:4: what can be written" },
+  };
+  Fixture f;
+  g_autoptr (GError) error = NULL;
+
+  fixture_init (&f);
+  if (strcmp (cases[_i].path, "/proc") != 0)
+    add (&f, "/proc", SBX_RULE_VISIBLE | SBX_RULE_SCRATCH, SBX_PATH_DIR);
+  add (&f, cases[_i].path, cases[_i].kind, cases[_i].type);
+  g_ptr_array_sort (f.table.rules, compare);
+  g_autoptr (SbxMountPlan) plan = sbx_mount_plan_new (&f.table, &f.policy, &f.context, &error);
+  ck_assert_int_eq (plan == NULL, cases[_i].error != NULL);
+  if (plan == NULL)
+    ck_assert (g_error_matches (error, SBX_ERROR, SBX_ERROR_CONFINE)
+               && g_str_has_prefix (error->message, cases[_i].error));
+  else
+    {
+      const SbxMount *mount = g_hash_table_lookup (plan->mounted, cases[_i].path);
+      gboolean covered = cases[_i].kind == SBX_RULE_DENY_READ && cases[_i].type != SBX_PATH_MISSING;
+      ck_assert_int_eq (mount != NULL, covered);
+      ck_assert (!covered || mount->ino == 0);
+      ck_assert (!covered
+                 || mount->kind == (cases[_i].type == SBX_PATH_DIR ? SBX_MOUNT_MASK_DIR : SBX_MOUNT_MASK_FILE));
+    }
+  fixture_clear (&f);
+}
+END_TEST
+
 /* A file of ours lies on what is there, and only where that may be seen. */
 START_TEST (own_files)
 {
@@ -426,6 +472,7 @@ main (void)
   tcase_add_test (tcase, everything_writable);
   tcase_add_test (tcase, minimal_view);
   tcase_add_test (tcase, run_must_be_private);
+  tcase_add_loop_test (tcase, denied_in_proc, 0, 9);
   tcase_add_test (tcase, own_files);
   tcase_add_test (tcase, origins_follow);
   srunner_run_all (runner, CK_ENV);
