@@ -39,6 +39,7 @@ UNIT_TESTS = \
 	tests/unit/test-placeholder \
 	tests/unit/test-policy \
 	tests/unit/test-probe \
+	tests/unit/test-refusals \
 	tests/unit/test-repo-scan \
 	tests/unit/test-run \
 	tests/unit/test-seccomp \

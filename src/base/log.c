@@ -30,6 +30,12 @@ sbx_log_set_level (SbxLogLevel level)
   logger.level = level;
 }
 
+SbxLogLevel
+sbx_log_get_level (void)
+{
+  return logger.level;
+}
+
 const char *
 sbx_log_program (void)
 {

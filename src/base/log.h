@@ -16,6 +16,7 @@ typedef enum
 
 void sbx_log_init (const char *program); /* @program must stay valid */
 void sbx_log_set_level (SbxLogLevel level);
+SbxLogLevel sbx_log_get_level (void);
 const char *sbx_log_program (void);
 
 void sbx_log_warning (const char *format, ...) G_GNUC_PRINTF (1, 2);

@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/link.h"
+#include "base/log.h"
 #include "base/program.h"
 #include "base/text.h"
 #include "policy/network-transfer.h"
@@ -50,10 +51,26 @@ make_environment (void)
   return env;
 }
 
+/* It says as much as this program does. */
+static const char *
+level_option (void)
+{
+  switch (sbx_log_get_level ())
+    {
+    case SBX_LOG_QUIET:
+      return "--quiet";
+    case SBX_LOG_VERBOSE:
+      return "--verbose";
+    case SBX_LOG_NORMAL:
+    default:
+      return NULL;
+    }
+}
+
 static int
 spawn (const char *path, int link, const sigset_t *mask, pid_t *pid)
 {
-  static const char *const argv[] = { NAME, "--session-fd=" G_STRINGIFY (LINK_FD), NULL };
+  const char *const argv[] = { NAME, "--session-fd=" G_STRINGIFY (LINK_FD), level_option (), NULL };
   g_auto (GStrv) env = make_environment ();
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attr;

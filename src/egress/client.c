@@ -144,6 +144,7 @@ sbx_client_log (SbxClient *client)
                              .connect = reached->connect,
                              .whole = sbx_loop_now (loop_of (client)) - client->began };
   sbx_access_log_add (client->proxy->options->log, &record);
+  sbx_refusals_add (client->proxy->options->refusals, &record);
   if (reached->status == SBX_REACH_DENIED)
     counters->denied++;
   else if (reached->status == SBX_REACH_OK)

@@ -57,6 +57,7 @@ log_refusal (SbxProxy *proxy, const char *name, const SbxHostVerdict *verdict, g
   proxy->refused_name = g_strdup (name);
   proxy->refused_at = now;
   sbx_access_log_add (proxy->options->log, &record);
+  sbx_refusals_add (proxy->options->refusals, &record);
 }
 
 /* The address for a name that may be reached at some port, or the code to answer with. */

@@ -47,6 +47,8 @@ libegress_a_SOURCES = \
 	src/egress/publish.h \
 	src/egress/reach.c \
 	src/egress/reach.h \
+	src/egress/refusals.c \
+	src/egress/refusals.h \
 	src/egress/relay.c \
 	src/egress/relay.h \
 	src/egress/resolver.c \

@@ -5,6 +5,7 @@
 
 #include "egress/access-log.h"
 #include "egress/listen.h"
+#include "egress/refusals.h"
 #include "policy/host-rules.h"
 
 G_BEGIN_DECLS
@@ -18,6 +19,7 @@ typedef struct
   const SbxHost *upstream; /* a proxy through which all goes, or NULL */
   guint16 upstream_port;
   SbxAccessLog *log; /* may be NULL */
+  SbxRefusals *refusals; /* likewise */
   guint max_connections;
   gint64 handshake_limit; /* microseconds: for one request's head, all of it */
   gint64 connect_limit;

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/link.h"
+#include "base/log.h"
 #include "base/program.h"
 #include "base/text.h"
 #include "egress/link-session.h"
@@ -28,6 +29,7 @@ typedef struct
   SbxLoop *loop;
   SbxProxy *proxy;
   SbxAccessLog *log;
+  SbxRefusals *refusals;
   SbxNetwork *network;
   SbxLinkSession *link;
   gboolean failed;
@@ -39,6 +41,7 @@ session_clear (Session *session)
   sbx_proxy_free (session->proxy);
   sbx_link_session_free (session->link);
   sbx_access_log_free (session->log);
+  sbx_refusals_free (session->refusals);
   sbx_loop_free (session->loop);
   sbx_network_free (session->network);
 }
@@ -58,6 +61,16 @@ static void
 on_turn_over (gpointer data)
 {
   sbx_access_log_flush (((Session *) data)->log);
+}
+
+/* The session is over: whoever wonders why something did not work is told what was refused. */
+static void
+say_refusals (const Session *session)
+{
+  g_autofree char *text = sbx_refusals_describe (session->refusals);
+
+  if (text != NULL)
+    sbx_log_warning ("%s", text);
 }
 
 static gboolean
@@ -115,6 +128,7 @@ static gboolean
 set_up (Session *session, const SbxProxyArguments *arguments, GError **error)
 {
   errno = 0;
+  session->refusals = sbx_refusals_new ();
   if (arguments->log != NULL
       && (session->log = sbx_access_log_new (arguments->log, arguments->log_format, error)) == NULL)
     return FALSE;
@@ -122,6 +136,7 @@ set_up (Session *session, const SbxProxyArguments *arguments, GError **error)
     .session = session->network->session,
     .resolver = session->network->resolver,
     .log = session->log,
+    .refusals = session->refusals,
     .max_connections = sbx_proxy_limits_raise (arguments->max_connections, SBX_LINK_ON_DEMAND_MAX),
     .handshake_limit = arguments->handshake_timeout * G_TIME_SPAN_SECOND,
     .connect_limit = arguments->connect_timeout * G_TIME_SPAN_SECOND,
@@ -165,7 +180,10 @@ sbx_proxy_session_run (const SbxProxyArguments *arguments, GError **error)
       return FALSE;
     }
   if (sbx_loop_run (session.loop))
-    return !session.failed;
+    {
+      say_refusals (&session);
+      return !session.failed;
+    }
   sbx_error_set_errno (error, SBX_ERROR_SYSTEM, errno, _("waiting for events failed"));
   return FALSE;
 }

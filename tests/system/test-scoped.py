@@ -91,7 +91,7 @@ def transparent(t):
         for name in ("other.test", "bad.ok.test", "nothing.test", "test"):
             t.eq(i.value('call(%r, %d)' % (name, n.port)), "NONAME", name)
         for address in ("198.18.77.77", "198.19.255.254", "198.18.0.0", "198.19.255.255"):
-            t.member(i.value('call(%r, %d)' % (address, n.port)), ("ECONNRESET", "", "ECONNREFUSED", "ENETUNREACH", "EACCES"), address + " stands for nothing")
+            t.member(i.value('call(%r, %d)' % (address, n.port)), ("ECONNRESET", "EPIPE", "ENOTCONN", "", "ECONNREFUSED", "ENETUNREACH", "EACCES"), address + " stands for nothing")
         for address in ("10.0.0.1", "192.0.2.1", "2001:db8::1", "224.0.0.1", "255.255.255.255"):
             t.member(i.value('call(%r, %d)' % (address, n.port)), ("ENETUNREACH", "EACCES", "EADDRNOTAVAIL"), address)
         for address in ("127.0.0.1", "::1", "0.0.0.0", "198.18.0.1"):
@@ -379,6 +379,19 @@ def proxy_dies(t):
         t.eq(p.wait(10), 1, "a proxy that hangs does not hold the end up for long")
         p.stdout.close()
         t.eq(n.box.gone(), [], "and is ended")
+
+
+@test("what was refused is said at the end, once and with what would allow it; -q says nothing")
+def refusals(t):
+    script = "for n in other.test bad.ok.test ok.test other.test; do getent ahosts $n; done >/dev/null; curl -s --max-time 5 -p -x http://127.0.0.1:3128 http://ok.test:%d/; exit 3"
+    with Net(t) as n:
+        r = n.box.sh(script % n.other.port)
+        t.exit(r, 3, "the command's own status")
+        for words in ("other.test (not-listed)", "bad.ok.test (deny-host)", "ok.test:%d (port-not-listed)" % n.other.port, "--allow-host"):
+            t.eq(r.err.count(words), 1, words)
+        t.eq(r.err.count("\n"), 2, "two lines")
+        t.eq(n.box.sh(script % n.other.port, "-q").err, "", "-q")
+        t.eq(n.box.sh("getent ahosts ok.test >/dev/null").err, "", "nothing refused, nothing said")
 
 
 @test("the terminal's and the group's signals do not reach the proxy")
