@@ -15,6 +15,7 @@ UNIT_TESTS = \
 	tests/unit/test-dns-message \
 	tests/unit/test-dump \
 	tests/unit/test-environ \
+	tests/unit/test-exec \
 	tests/unit/test-fd \
 	tests/unit/test-glob \
 	tests/unit/test-host-rules \

@@ -6,6 +6,8 @@ FLOOR_LIBS += libbase.a
 libbase_a_SOURCES = \
 	src/base/error.c \
 	src/base/error.h \
+	src/base/exec.c \
+	src/base/exec.h \
 	src/base/fd.c \
 	src/base/fd.h \
 	src/base/link.c \

@@ -14,41 +14,13 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/exec.h"
 #include "base/fd.h"
 #include "base/program.h"
 #include "base/text.h"
 
 #define EXIT_TIMED_OUT 124
 #define GRACE_SECONDS 2 /* between TERM and KILL */
-
-/* execvp(3) also says EACCES when a directory of PATH cannot be searched, in which, as far as anybody can tell, there is no command. */
-static gboolean
-is_nowhere (const char *name)
-{
-  g_auto (GStrv) directories = g_strsplit (g_getenv ("PATH") != NULL ? g_getenv ("PATH") : "", ":", -1);
-
-  if (strchr (name, '/') != NULL)
-    return FALSE;
-  for (gsize i = 0; directories[i] != NULL; i++)
-    {
-      g_autofree char *path = g_build_filename (directories[i][0] != '\0' ? directories[i] : ".", name, NULL);
-      if (access (path, F_OK) == 0)
-        return FALSE;
-    }
-  return TRUE;
-}
-
-static gboolean
-fail_exec (const char *name, int errnum, GError **error)
-{
-  g_autofree char *shown = sbx_text_escape (name);
-
-  if (errnum == ENOENT || errnum == ENOTDIR || (errnum == EACCES && is_nowhere (name)))
-    g_set_error (error, SBX_ERROR, SBX_ERROR_NOT_FOUND, _("%s: command not found"), shown);
-  else
-    sbx_error_set_errno (error, SBX_ERROR_NOT_EXECUTABLE, errnum, _("cannot execute %s"), shown);
-  return FALSE;
-}
 
 static gboolean
 prepare (const SbxDirect *direct, GError **error)
@@ -186,7 +158,7 @@ run_child (const SbxDirect *direct, int *status, GError **error)
     while (waitpid (child, NULL, 0) < 0 && errno == EINTR)
       ;
   sigprocmask (SIG_SETMASK, &before, NULL);
-  return got == 0 || fail_exec (direct->argv[0], errnum, error);
+  return got == 0 || sbx_exec_fail (direct->argv[0], errnum, error);
 }
 
 gboolean
@@ -197,5 +169,5 @@ sbx_direct_run (const SbxDirect *direct, int *status, GError **error)
   if (direct->timeout > 0)
     return run_child (direct, status, error);
   execvp (direct->argv[0], direct->argv);
-  return fail_exec (direct->argv[0], errno, error);
+  return sbx_exec_fail (direct->argv[0], errno, error);
 }
