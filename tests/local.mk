@@ -41,6 +41,7 @@ UNIT_TESTS = \
 	tests/unit/test-policy \
 	tests/unit/test-probe \
 	tests/unit/test-refusals \
+	tests/unit/test-proxy-variables \
 	tests/unit/test-repo-scan \
 	tests/unit/test-run \
 	tests/unit/test-seccomp \

@@ -18,5 +18,7 @@ libbase_a_SOURCES = \
 	src/base/options.h \
 	src/base/program.c \
 	src/base/program.h \
+	src/base/proxy-variables.c \
+	src/base/proxy-variables.h \
 	src/base/text.c \
 	src/base/text.h

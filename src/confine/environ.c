@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/proxy-variables.h"
 #include "policy/path.h"
 
 /* What a clean environment holds besides `keep`. */
@@ -255,19 +256,6 @@ set_variable (Build *build, const char *name, const char *value, const char *why
   row->origin = origin;
 }
 
-/* A command line that ssh is called by: through the proxy. */
-static char *
-make_ssh_command (const char *bridge)
-{
-  g_auto (GStrv) parts = g_strsplit (bridge, "%", -1);
-  g_autofree char *percent = g_strjoinv ("%%", parts); /* ssh_config(5), TOKENS */
-  g_autofree char *quoted = g_shell_quote (percent);
-  g_autofree char *command = g_strdup_printf ("ProxyCommand=%s connect %%h %%p", quoted);
-  g_autofree char *option = g_shell_quote (command);
-
-  return g_strdup_printf ("ssh -o %s", option);
-}
-
 static gboolean
 is_passed (const Build *build, const char *name)
 {
@@ -279,21 +267,17 @@ is_passed (const Build *build, const char *name)
 static void
 set_proxy (Build *build, const SbxEnvironProxy *proxy)
 {
-  static const char *const http_names[] = { "HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy" };
-  static const char *const all_names[] = { "ALL_PROXY", "all_proxy" };
-  static const char *const no_names[] = { "NO_PROXY", "no_proxy" };
   const SbxOrigin *origin = sbx_policy_origin (build->policy, SBX_KEY_NET_MODE);
   g_autofree char *http = g_strdup_printf ("http://127.0.0.1:%u", proxy->http_port);
   g_autofree char *socks = g_strdup_printf ("socks5h://127.0.0.1:%u", proxy->socks_port);
-  g_autofree char *ssh = proxy->bridge != NULL ? make_ssh_command (proxy->bridge) : NULL;
+  g_autofree char *ssh = proxy->bridge != NULL ? sbx_proxy_ssh_command (proxy->bridge) : NULL;
+  g_autoptr (GArray) variables = sbx_proxy_variables_new (http, socks);
 
-  for (gsize i = 0; i < G_N_ELEMENTS (http_names); i++)
-    set_variable (build, http_names[i], http, "proxy", origin);
-  for (gsize i = 0; i < G_N_ELEMENTS (all_names); i++)
-    set_variable (build, all_names[i], socks, "proxy", origin);
-  for (gsize i = 0; i < G_N_ELEMENTS (no_names); i++)
-    set_variable (build, no_names[i], "localhost,127.0.0.1,::1", "proxy", origin);
-  set_variable (build, "NODE_USE_ENV_PROXY", "1", "proxy", origin);
+  for (guint i = 0; i < variables->len; i++)
+    {
+      const SbxProxyVariable *one = &g_array_index (variables, SbxProxyVariable, i);
+      set_variable (build, one->name, one->value, "proxy", origin);
+    }
   if (ssh != NULL && !is_passed (build, "GIT_SSH_COMMAND") && !is_passed (build, "GIT_SSH"))
     set_variable (build, "GIT_SSH_COMMAND", ssh, "proxy", origin);
 }

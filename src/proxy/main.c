@@ -17,6 +17,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/program.h"
+#include "base/proxy-variables.h"
 #include "base/text.h"
 #include "egress/proxy.h"
 #include "egress/upstream.h"
@@ -272,27 +273,26 @@ open_fronts (Program *program, GError **error)
          || open_front (program, sbx_listener_new (arguments->metrics, error), SBX_FRONT_METRICS, error);
 }
 
-static gboolean
-is_tcp (const char *address)
+/* A unix socket cannot be said in a URL. */
+static char *
+make_url (const char *scheme, const char *address)
 {
-  return !g_str_has_prefix (address, "unix:");
+  return g_str_has_prefix (address, "unix:") ? NULL : g_strconcat (scheme, "://", address, NULL);
 }
 
-/* NAME=VALUE lines, for what can be said in a URL. */
+/* NAME=VALUE lines. */
 static void
 append_environment (const Program *program, GString *out)
 {
-  static const char *const http_names[] = { "HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy" };
-  static const char *const all_names[] = { "ALL_PROXY", "all_proxy" };
-  static const char *const no_names[] = { "NO_PROXY", "no_proxy" };
+  g_autofree char *http = make_url ("http", program->http);
+  g_autofree char *socks = make_url ("socks5h", program->socks);
+  g_autoptr (GArray) variables = sbx_proxy_variables_new (http, socks);
 
-  for (guint i = 0; i < G_N_ELEMENTS (http_names) && is_tcp (program->http); i++)
-    g_string_append_printf (out, "%s=http://%s\n", http_names[i], program->http);
-  for (guint i = 0; i < G_N_ELEMENTS (all_names) && is_tcp (program->socks); i++)
-    g_string_append_printf (out, "%s=socks5h://%s\n", all_names[i], program->socks);
-  for (guint i = 0; i < G_N_ELEMENTS (no_names); i++)
-    g_string_append_printf (out, "%s=localhost,127.0.0.1,::1\n", no_names[i]);
-  g_string_append (out, "NODE_USE_ENV_PROXY=1\n");
+  for (guint i = 0; i < variables->len; i++)
+    {
+      const SbxProxyVariable *one = &g_array_index (variables, SbxProxyVariable, i);
+      g_string_append_printf (out, "%s=%s\n", one->name, one->value);
+    }
 }
 
 /* Whoever waits for the addresses gets them, and nothing more. */
