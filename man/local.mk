@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 
 MAN_PAGES = \
+	man/sandbox-bridge.1 \
 	man/sandbox-policy-check.1 \
 	man/sandbox-proxy.8 \
 	man/sandbox-run.1 \

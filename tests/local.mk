@@ -9,6 +9,7 @@ UNIT_TESTS = \
 	tests/unit/test-access-log \
 	tests/unit/test-address \
 	tests/unit/test-base-options \
+	tests/unit/test-bridge-options \
 	tests/unit/test-check-options \
 	tests/unit/test-connect-gate \
 	tests/unit/test-context \
@@ -66,6 +67,8 @@ TESTS += $(UNIT_TESTS)
 endif
 
 # Files of a program that a unit test looks into: a program is no library.
+tests_unit_test_bridge_options_SOURCES = tests/unit/test-bridge-options.c \
+	src/bridge/options.c src/bridge/place.c
 tests_unit_test_check_options_SOURCES = tests/unit/test-check-options.c \
 	src/check/options.c src/check/questions.c
 tests_unit_test_options_SOURCES = tests/unit/test-options.c src/run/options.c
@@ -122,6 +125,7 @@ EXTRA_DIST += $(POLICY_CASES)
 # The programs from outside, in real namespaces; they share a module and a script that runs inside.
 SYSTEM_TESTS = \
 	tests/system/property.py \
+	tests/system/test-bridge.py \
 	tests/system/test-check-cli.py \
 	tests/system/test-env.py \
 	tests/system/test-export.py \
@@ -162,7 +166,7 @@ endif
 
 # These ask the programs too.
 tests/source/manuals.log tests/test-man.log tests/test-vendor.log: sandbox-run$(EXEEXT) sandbox-policy-check$(EXEEXT) \
-	sandbox-proxy$(EXEEXT)
+	sandbox-proxy$(EXEEXT) sandbox-bridge$(EXEEXT)
 
 # --- how they are run ---------------------------------------------------
 

@@ -27,7 +27,7 @@ check_floor () # DIRECTORY ALLOWED...
       grep -v "\"config\\.h\"\$" | grep -v "include[[:space:]]*\"\\($allowed\\)/[a-z0-9-]*\\.h\"")"
 }
 
-echo 1..10
+echo 1..11
 check_floor base    base
 check_floor policy  base policy
 check_floor confine base policy confine
@@ -35,6 +35,7 @@ check_floor egress  base policy egress
 check_floor run     base policy confine run
 check_floor check   base policy confine egress check
 check_floor proxy   base policy egress proxy
+check_floor bridge  base policy egress bridge
 report "no include climbs with .." "$(grep -rn 'include.*\.\./' src --include='*.[ch]')"
 report "every file begins with its licence" "$(
   for file in src/*/*.[ch] tests/unit/*.c; do

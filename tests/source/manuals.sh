@@ -37,8 +37,8 @@ lacking ()
   done
 }
 
-echo 1..9
-for program in sandbox-run sandbox-policy-check sandbox-proxy; do
+echo 1..12
+for program in sandbox-run sandbox-policy-check sandbox-proxy sandbox-bridge; do
   help=$(options_of_help $program)
   page=$(options_of_page man/$program.[18])
   report "$program --help lists options" "$([ -n "$help" ] || echo none)"
