@@ -456,7 +456,7 @@ def single_ports(t):
             t.member(i.value('call("127.0.0.1", %d)' % gone), ("ECONNRESET", ""), "nobody there")
         for address in ("127.0.0.1", "::1", "0.0.0.0"):
             with inside(n, "-n", "deny", "--publish", str(gone)) as i:
-                t.eq(outside(gone), ("", "reset"), "published, and nobody listens")
+                t.eq(outside(gone)[0], "", "published, and nobody listens")
                 i.call("""
                     import threading
                     s = socket.socket(socket.AF_INET6 if ":" in %r else socket.AF_INET); s.bind((%r, %d)); s.listen()
