@@ -127,13 +127,16 @@ SYSTEM_TESTS = \
 	tests/system/property.py \
 	tests/system/test-bridge.py \
 	tests/system/test-check-cli.py \
+	tests/system/test-database-clients.py \
 	tests/system/test-env.py \
 	tests/system/test-export.py \
 	tests/system/test-faults.py \
 	tests/system/test-files.py \
+	tests/system/test-git-clients.py \
 	tests/system/test-life.py \
 	tests/system/test-limits.py \
 	tests/system/test-nesting.py \
+	tests/system/test-package-clients.py \
 	tests/system/test-policy-files.py \
 	tests/system/test-privilege.py \
 	tests/system/test-proxy-link.py \
@@ -147,9 +150,11 @@ SYSTEM_TESTS = \
 	tests/system/test-sockets.py \
 	tests/system/test-terminal.py \
 	tests/system/test-tools.py \
-	tests/system/test-view.py
+	tests/system/test-view.py \
+	tests/system/test-web-clients.py
 
 SYSTEM_HELPERS = \
+	tests/system/clienttest.py \
 	tests/system/inside.py \
 	tests/system/linktest.py \
 	tests/system/proxytest.py \

@@ -59,10 +59,10 @@ class Origin:
 
 class Dns:
     """names: a list of addresses, an rcode, None (no answer ever), bytes (sent as they are), or a function that returns one of
-    these. What does not fit a datagram is cut there and whole over TCP."""
+    these. What does not fit a datagram is cut there and whole over TCP. asked: the names of the questions for IPv4; every: of all."""
 
     def __init__(self, names):
-        self.names, self.asked = names, []
+        self.names, self.asked, self.every = names, [], []
         while True:
             self.udp, self.tcp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM), socket.socket()
             self.udp.bind(("127.0.0.1", 0))
@@ -84,6 +84,7 @@ class Dns:
             i += q[i] + 1
         question, kind = q[12:i + 5], int.from_bytes(q[i + 1:i + 3], "big")
         name = ".".join(labels).lower()
+        self.every.append(name)
         if kind == 1:
             self.asked.append(name)
         value = self.names.get(name, 3)
