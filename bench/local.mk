@@ -4,8 +4,12 @@
 EXTRA_DIST += \
 	bench/README \
 	bench/common.sh \
+	bench/egress \
 	bench/floor.c \
 	bench/inside \
+	bench/load.c \
+	bench/origin.c \
 	bench/questions \
+	bench/relay.c \
 	bench/spawn-timer.c \
 	bench/start
