@@ -32,9 +32,7 @@ node_free (SbxPathNode *node)
 static void
 alias_free (SbxPathAlias *alias)
 {
-  g_free (alias->path);
-  g_ptr_array_unref (alias->via);
-  g_clear_pointer (&alias->through, g_ptr_array_unref);
+  sbx_path_free (alias->place);
   g_free (alias);
 }
 
@@ -42,9 +40,11 @@ SbxResolver *
 sbx_resolver_new (void)
 {
   SbxResolver *resolver = g_new0 (SbxResolver, 1);
-  resolver->nodes = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify) node_free);
+  resolver->nodes = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, (GDestroyNotify) node_free);
   resolver->aliases = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify) alias_free);
+  resolver->bases = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify) alias_free);
   resolver->procfs = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
+  resolver->none = g_ptr_array_new_with_free_func (g_free);
   resolver->name = g_string_new (NULL);
   resolver->parent = g_string_new (NULL);
   return resolver;
@@ -57,7 +57,9 @@ sbx_resolver_free (SbxResolver *resolver)
     return;
   g_hash_table_unref (resolver->nodes);
   g_hash_table_unref (resolver->aliases);
+  g_hash_table_unref (resolver->bases);
   g_hash_table_unref (resolver->procfs);
+  g_ptr_array_unref (resolver->none);
   g_string_free (resolver->name, TRUE);
   g_string_free (resolver->parent, TRUE);
   g_free (resolver->cwd);
@@ -69,6 +71,7 @@ sbx_resolver_reset (SbxResolver *resolver)
 {
   g_hash_table_remove_all (resolver->nodes);
   g_hash_table_remove_all (resolver->aliases);
+  g_hash_table_remove_all (resolver->bases);
   g_hash_table_remove_all (resolver->procfs);
 }
 
@@ -205,39 +208,29 @@ sbx_path_is_placeholder (const char *path, const struct stat *st)
   return S_ISSOCK (st->st_mode) && (st->st_mode & 07777) == 0;
 }
 
-/* TRUE if @path is known to be absent without another system call. */
+/* TRUE if @path is known to be absent from @parent without another system call. */
 static gboolean
-is_not_listed (SbxResolver *resolver, const char *path)
+is_not_listed (SbxPathNode *parent, const char *path)
 {
-  const char *slash = strrchr (path, '/');
-  if (slash == NULL || slash == path)
-    return FALSE;
-  g_string_truncate (resolver->parent, 0);
-  g_string_append_len (resolver->parent, path, slash - path);
-  SbxPathNode *parent = g_hash_table_lookup (resolver->nodes, resolver->parent->str);
-  if (parent == NULL)
-    return FALSE;
   if (parent->type == SBX_PATH_MISSING)
     return parent->errnum == 0;
   if (parent->type != SBX_PATH_DIR)
     return FALSE;
   if (++parent->asked == LISTING_PAYS)
-    parent->names = sbx_path_listing_read (resolver->parent->str);
-  return parent->names != NULL && !g_hash_table_contains (parent->names, slash + 1);
+    parent->names = sbx_path_listing_read (parent->path);
+  return parent->names != NULL && !g_hash_table_contains (parent->names, strrchr (path, '/') + 1);
 }
 
-const SbxPathNode *
-sbx_resolver_look (SbxResolver *resolver, const char *path)
+static const SbxPathNode *
+answer_absent (SbxResolver *resolver)
 {
-  SbxPathNode *known = g_hash_table_lookup (resolver->nodes, path);
-  if (known != NULL)
-    return known;
+  resolver->scratch = (SbxPathNode){ .type = SBX_PATH_MISSING };
+  return &resolver->scratch;
+}
 
-  if (is_not_listed (resolver, path))
-    {
-      resolver->scratch = (SbxPathNode){ .type = SBX_PATH_MISSING };
-      return &resolver->scratch;
-    }
+static const SbxPathNode *
+ask_kernel (SbxResolver *resolver, const char *path)
+{
   struct stat st;
   SbxPathNode node = { .type = SBX_PATH_MISSING };
   if (lstat (path, &st) != 0)
@@ -259,9 +252,46 @@ sbx_resolver_look (SbxResolver *resolver, const char *path)
           return &resolver->scratch;
         }
     }
-  SbxPathNode *kept = g_memdup2 (&node, sizeof node);
-  g_hash_table_insert (resolver->nodes, g_strdup (path), kept);
+  gsize size = strlen (path) + 1;
+  SbxPathNode *kept = g_malloc (sizeof node + size);
+  *kept = node;
+  memcpy (kept->path, path, size);
+  g_hash_table_insert (resolver->nodes, kept->path, kept);
   return kept;
+}
+
+SbxPathNode *
+sbx_resolver_recall (const SbxResolver *resolver, const char *path)
+{
+  return g_hash_table_lookup (resolver->nodes, path);
+}
+
+const SbxPathNode *
+sbx_resolver_look_in (SbxResolver *resolver, SbxPathNode *directory, const char *path)
+{
+  if (directory->names != NULL && !g_hash_table_contains (directory->names, strrchr (path, '/') + 1))
+    return answer_absent (resolver);
+  const SbxPathNode *known = g_hash_table_lookup (resolver->nodes, path);
+  if (known != NULL)
+    return known;
+  return is_not_listed (directory, path) ? answer_absent (resolver) : ask_kernel (resolver, path);
+}
+
+const SbxPathNode *
+sbx_resolver_look (SbxResolver *resolver, const char *path)
+{
+  const SbxPathNode *known = g_hash_table_lookup (resolver->nodes, path);
+  if (known != NULL)
+    return known;
+  const char *slash = strrchr (path, '/');
+  SbxPathNode *parent = NULL;
+  if (slash != NULL && slash != path)
+    {
+      g_string_truncate (resolver->parent, 0);
+      g_string_append_len (resolver->parent, path, slash - path);
+      parent = g_hash_table_lookup (resolver->nodes, resolver->parent->str);
+    }
+  return parent != NULL && is_not_listed (parent, path) ? answer_absent (resolver) : ask_kernel (resolver, path);
 }
 
 void

@@ -29,22 +29,24 @@ typedef struct
   char *text;        /* where a link leads */
   guint asked;       /* directories: how many names were asked for below it */
   GHashTable *names; /* and, when they are many, all that there are; see path-listing.h */
+  char path[];       /* when it is remembered */
 } SbxPathNode;
 
-/* A directory as it was asked for, and where that led. */
+/* A directory as it was asked for, and where that led: to one, or to where there is none. */
 typedef struct
 {
-  char *path;
-  GPtrArray *via;
-  GPtrArray *through; /* or NULL */
+  SbxPath *place;         /* a directory or missing, without any error */
+  SbxPathNode *directory; /* what is remembered of it; NULL: it is missing */
 } SbxPathAlias;
 
 struct _SbxResolver
 {
   GHashTable *nodes;   /* canonical name -> SbxPathNode: directories, links, absent names */
   GHashTable *aliases; /* name of a directory, as asked -> SbxPathAlias */
+  GHashTable *bases;   /* directory that names were asked for in, not looked at from above -> SbxPathAlias */
   GHashTable *procfs;  /* dev_t -> whether it is one */
   SbxPathNode scratch; /* of the object that is not worth remembering */
+  GPtrArray *none;     /* the list of links of all names that have none: never changed */
   GString *name;       /* work space of sbx_path_resolve */
   GString *parent;     /* and of sbx_resolver_look */
   char *cwd;
@@ -52,6 +54,12 @@ struct _SbxResolver
 
 /* (transfer none): valid until the next call. */
 const SbxPathNode *sbx_resolver_look (SbxResolver *resolver, const char *path);
+
+/* The same for the name @path in @directory (a remembered one). */
+const SbxPathNode *sbx_resolver_look_in (SbxResolver *resolver, SbxPathNode *directory, const char *path);
+
+/* What is remembered of @path, or NULL; valid until the resolver is trimmed or reset. */
+SbxPathNode *sbx_resolver_recall (const SbxResolver *resolver, const char *path);
 
 /* Starts anew when there is too much to remember; nodes and aliases held by the caller are gone then. */
 void sbx_resolver_trim (SbxResolver *resolver);

@@ -282,7 +282,7 @@ walk_on (Walk *walk)
 }
 
 static SbxPath *
-walk_from (SbxResolver *resolver, const char *at, const SbxPathAlias *alias, const char *name, gboolean follow_last)
+walk_from (SbxResolver *resolver, const char *at, const SbxPath *alias, const char *name, gboolean follow_last)
 {
   Walk walk = { .resolver = resolver,
                 .at = g_string_new (strcmp (at, "/") == 0 ? "" : at),
@@ -290,7 +290,7 @@ walk_from (SbxResolver *resolver, const char *at, const SbxPathAlias *alias, con
   walk.rest = g_strdup (name);
   walk.next = walk.rest;
   walk.asked = strlen (name);
-  walk.via = alias != NULL ? g_ptr_array_ref (alias->via) : g_ptr_array_new_with_free_func (g_free);
+  walk.via = g_ptr_array_ref (alias != NULL ? alias->via : resolver->none);
   walk.through = alias != NULL && alias->through != NULL ? g_ptr_array_ref (alias->through) : NULL;
   SbxPath *path = walk_on (&walk);
   g_string_free (walk.at, TRUE);
@@ -317,8 +317,100 @@ too_long (SbxResolver *resolver, const char *name)
   return path;
 }
 
-/* Where the directory that the first @length bytes of @name name leads, if it is one and nothing stopped on the way there.
- * resolver->name holds it with its base. */
+/* The usual case: a name in a directory that is known, and no link; or one below where nothing is. NULL: anything else. */
+static SbxPath *
+resolve_in (SbxResolver *resolver, const SbxPathAlias *alias, const char *last)
+{
+  const SbxPath *place = alias->place;
+  const SbxPathNode *node = NULL;
+  g_string_assign (resolver->name, strcmp (place->path, "/") == 0 ? "" : place->path);
+  g_string_append_c (resolver->name, '/');
+  g_string_append (resolver->name, last);
+  if (alias->directory != NULL)
+    {
+      if (resolver->name->len >= PATH_MAX)
+        return NULL;
+      node = sbx_resolver_look_in (resolver, alias->directory, resolver->name->str);
+      if (node->type == SBX_PATH_LINK || node->errnum != 0)
+        return NULL;
+    }
+  SbxPath *path = g_new (SbxPath, 1);
+  *path = *place;
+  path->path = g_strndup (resolver->name->str, resolver->name->len);
+  path->type = SBX_PATH_MISSING;
+  if (node != NULL && node->type != SBX_PATH_MISSING)
+    {
+      path->type = node->type;
+      path->existing = resolver->name->len;
+      set_object (path, node);
+    }
+  g_ptr_array_ref (path->via);
+  if (path->through != NULL)
+    g_ptr_array_ref (path->through);
+  return path;
+}
+
+/* Whether @last can be looked up by itself, in the directory that is named before it. */
+static gboolean
+is_plain (const char *last)
+{
+  return *last != '\0' && strcmp (last, ".") != 0 && strcmp (last, "..") != 0;
+}
+
+static SbxPathAlias *
+remember (GHashTable *aliases, char *key, SbxPath *place, SbxPathNode *directory)
+{
+  SbxPathAlias *alias = g_new (SbxPathAlias, 1);
+  alias->place = place;
+  alias->directory = directory;
+  g_hash_table_insert (aliases, key, alias);
+  return alias;
+}
+
+/* @at itself, which is canonical, or believed to be. NULL: it is no directory. */
+static const SbxPathAlias *
+find_base (SbxResolver *resolver, const char *at)
+{
+  SbxPathAlias *alias = g_hash_table_lookup (resolver->bases, at);
+  if (alias != NULL)
+    return alias;
+  sbx_resolver_look (resolver, at);
+  SbxPathNode *node = sbx_resolver_recall (resolver, at);
+  if (node == NULL || node->type != SBX_PATH_DIR)
+    return NULL;
+  SbxPath *path = g_new0 (SbxPath, 1);
+  path->path = g_strdup (at);
+  path->existing = strlen (at);
+  path->type = SBX_PATH_DIR;
+  set_object (path, node);
+  path->via = g_ptr_array_ref (resolver->none);
+  return remember (resolver->bases, g_strdup (at), path, node);
+}
+
+static const SbxPathAlias *find_alias (SbxResolver *resolver, const char *at, const char *name, gsize length);
+
+/* The directory @name, by way of the one before it where that needs no link: links are counted by the whole name. */
+static SbxPath *
+resolve_directory (SbxResolver *resolver, const char *at, const char *name)
+{
+  const char *slash = strrchr (name, '/');
+  const char *last = slash == NULL ? name : slash + 1;
+  if (!is_plain (last))
+    return walk_from (resolver, at, NULL, name, TRUE);
+  const SbxPathAlias *above;
+  if (slash == NULL || slash == name)
+    above = find_base (resolver, at);
+  else
+    {
+      g_string_truncate (resolver->name, resolver->name->len - strlen (slash));
+      above = find_alias (resolver, at, name, (gsize) (slash - name));
+    }
+  SbxPath *path = above != NULL && above->place->via->len == 0 ? resolve_in (resolver, above, last) : NULL;
+  return path != NULL ? path : walk_from (resolver, at, NULL, name, TRUE);
+}
+
+/* Where the directory that the first @length bytes of @name name leads, if there is one or nothing at all, and nothing stopped on the
+ * way there. resolver->name holds it with its base, and something else afterwards. */
 static const SbxPathAlias *
 find_alias (SbxResolver *resolver, const char *at, const char *name, gsize length)
 {
@@ -326,38 +418,14 @@ find_alias (SbxResolver *resolver, const char *at, const char *name, gsize lengt
   if (alias != NULL)
     return alias;
   g_autofree char *key = g_strdup (resolver->name->str);
+  if (name[0] != '/' && find_base (resolver, at) == NULL)
+    return NULL;
   g_autofree char *directory = g_strndup (name, length);
-  g_autoptr (SbxPath) path = walk_from (resolver, at, NULL, directory, TRUE);
-  if (path->errnum != 0 || path->type != SBX_PATH_DIR)
+  g_autoptr (SbxPath) path = resolve_directory (resolver, at, directory);
+  SbxPathNode *node = path->type == SBX_PATH_DIR ? sbx_resolver_recall (resolver, path->path) : NULL;
+  if (path->errnum != 0 || (node == NULL && path->type != SBX_PATH_MISSING))
     return NULL;
-  alias = g_new0 (SbxPathAlias, 1);
-  alias->path = g_strdup (path->path);
-  alias->via = g_ptr_array_ref (path->via);
-  alias->through = g_steal_pointer (&path->through);
-  g_hash_table_insert (resolver->aliases, g_steal_pointer (&key), alias);
-  return alias;
-}
-
-/* The usual case: a name in a directory that is known, and no link. NULL: anything else. */
-static SbxPath *
-resolve_in (SbxResolver *resolver, const SbxPathAlias *alias, const char *last)
-{
-  g_string_assign (resolver->name, strcmp (alias->path, "/") == 0 ? "" : alias->path);
-  g_string_append_c (resolver->name, '/');
-  g_string_append (resolver->name, last);
-  if (resolver->name->len >= PATH_MAX)
-    return NULL;
-  const SbxPathNode *node = sbx_resolver_look (resolver, resolver->name->str);
-  if (node->type == SBX_PATH_LINK || node->type == SBX_PATH_MISSING)
-    return NULL;
-  SbxPath *path = g_new0 (SbxPath, 1);
-  path->path = g_strndup (resolver->name->str, resolver->name->len);
-  path->existing = resolver->name->len;
-  set_object (path, node);
-  path->type = node->type;
-  path->via = g_ptr_array_ref (alias->via);
-  path->through = alias->through != NULL ? g_ptr_array_ref (alias->through) : NULL;
-  return path;
+  return remember (resolver->aliases, g_steal_pointer (&key), g_steal_pointer (&path), node);
 }
 
 SbxPath *
@@ -378,15 +446,21 @@ sbx_path_resolve (SbxResolver *resolver, const char *base, const char *name, gbo
   g_string_append (resolver->name, name);
   const char *slash = strrchr (name, '/');
   const char *last = slash == NULL ? name : slash + 1;
-  if (slash == NULL || slash == name || *last == '\0' || strcmp (last, ".") == 0 || strcmp (last, "..") == 0)
+  if (!is_plain (last))
     return walk_from (resolver, at, NULL, name, follow_last);
 
-  g_string_truncate (resolver->name, resolver->name->len - strlen (slash));
-  const SbxPathAlias *alias = find_alias (resolver, at, name, (gsize) (slash - name));
+  const SbxPathAlias *alias;
+  if (slash == NULL || slash == name)
+    alias = find_base (resolver, at);
+  else
+    {
+      g_string_truncate (resolver->name, resolver->name->len - strlen (slash));
+      alias = find_alias (resolver, at, name, (gsize) (slash - name));
+    }
   if (alias == NULL)
     return walk_from (resolver, at, NULL, name, follow_last);
   SbxPath *path = resolve_in (resolver, alias, last);
-  return path != NULL ? path : walk_from (resolver, alias->path, alias, last, follow_last);
+  return path != NULL ? path : walk_from (resolver, alias->place->path, alias->place, last, follow_last);
 }
 
 void
@@ -424,6 +498,16 @@ sbx_path_compare (const char *a, const char *b)
   if (*a == '/' || *b == '/')
     return *a == '/' ? -1 : 1;
   return (guchar) *a < (guchar) *b ? -1 : 1;
+}
+
+int
+sbx_path_compare_sized (const char *a, gsize a_length, const char *b, gsize b_length)
+{
+  gsize n = MIN (a_length, b_length), i = 0;
+  for (; i + sizeof (guint64) <= n; i += sizeof (guint64))
+    if (memcmp (a + i, b + i, sizeof (guint64)) != 0)
+      break;
+  return sbx_path_compare (a + i, b + i);
 }
 
 char *

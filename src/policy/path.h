@@ -73,6 +73,8 @@ gboolean sbx_path_is_below (const char *path, const char *ancestor);
 
 /* Byte order with "/" before every other byte, so that a directory is followed by all that is below it. */
 int sbx_path_compare (const char *a, const char *b);
+/* The same for names whose lengths are known. */
+int sbx_path_compare_sized (const char *a, gsize a_length, const char *b, gsize b_length);
 
 /* Removes "//", "/./" and trailing "/" without looking at the file system; ".." stays. (transfer full) */
 char *sbx_path_tidy (const char *name);

@@ -362,6 +362,11 @@ START_TEST (sorts)
       {
         int order = sbx_path_compare (sorted[i], sorted[j]);
         ck_assert_msg ((order < 0) == (i < j) && (order > 0) == (i > j), "%s and %s", sorted[i], sorted[j]);
+        g_autofree char *one = g_strconcat ("/a/long/beginning", sorted[i], NULL);
+        g_autofree char *other = g_strconcat ("/a/long/beginning", sorted[j], NULL);
+        ck_assert_int_eq (sbx_path_compare_sized (sorted[i], strlen (sorted[i]), sorted[j], strlen (sorted[j])), order);
+        ck_assert_int_eq (sbx_path_compare_sized (one, strlen (one), other, strlen (other)),
+                          sbx_path_compare (one, other));
       }
 }
 END_TEST
@@ -395,6 +400,47 @@ START_TEST (agrees_with_the_kernel)
 }
 END_TEST
 
+static char *
+show (const SbxPath *path)
+{
+  GString *out = g_string_new (path->path);
+  g_string_append_printf (out,
+                          " %zu %d %" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " %u %" G_GUINT64_FORMAT " %d %d %d via",
+                          path->existing, (int) path->type, (guint64) path->dev, (guint64) path->ino,
+                          (guint) path->owner, (guint64) path->links, path->dangling, path->errnum, path->nowhere);
+  for (guint i = 0; i < path->via->len; i++)
+    g_string_append_printf (out, " %s", (const char *) g_ptr_array_index (path->via, i));
+  g_string_append (out, " through");
+  for (guint i = 0; path->through != NULL && i < path->through->len; i++)
+    g_string_append_printf (out, " %s", (const char *) g_ptr_array_index (path->through, i));
+  return g_string_free (out, FALSE);
+}
+
+/* What one name taught says nothing wrong of another, whatever both are relative to: directories, and places where nothing is. */
+START_TEST (memory_changes_no_random_name)
+{
+  static const char *const bases[] = { "", "a", "a/b", "missing", "a/missing/b", "a/b/c/missing" };
+  static const char *const words[] = { "a",  "b", "c", "file",    "to-b",     "deep", "chain", "here",
+                                       "..", ".", "",  "missing", "dangling", "loop", "root",  "abs" };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (20261201);
+  for (guint i = 0; i < 10000; i++)
+    {
+      g_autoptr (GString) name = g_string_new (g_rand_int_range (rand, 0, 3) == 0 ? top : NULL);
+      g_autofree char *base = at (bases[g_rand_int_range (rand, 0, G_N_ELEMENTS (bases))]);
+      gboolean follow_last = g_rand_boolean (rand);
+      for (gint j = g_rand_int_range (rand, 1, 7); j > 0; j--)
+        g_string_append_printf (name, "%s%s", name->len > 0 ? "/" : "",
+                                words[g_rand_int_range (rand, 0, G_N_ELEMENTS (words))]);
+      g_autoptr (SbxResolver) fresh = sbx_resolver_new ();
+      g_autoptr (SbxPath) one = sbx_path_resolve (resolver, base, name->str, follow_last);
+      g_autoptr (SbxPath) other = sbx_path_resolve (fresh, base, name->str, follow_last);
+      g_autofree char *shown = show (one);
+      g_autofree char *expected = show (other);
+      ck_assert_msg (strcmp (shown, expected) == 0, "%s in %s: %s, not %s", name->str, base, shown, expected);
+    }
+}
+END_TEST
+
 int
 main (void)
 {
@@ -412,6 +458,7 @@ main (void)
   tcase_add_test (trees, placeholders_are_absent);
   tcase_add_test (trees, procfs);
   tcase_add_test (trees, agrees_with_the_kernel);
+  tcase_add_test (trees, memory_changes_no_random_name);
   TCase *texts = tcase_create ("text");
   tcase_add_test (texts, tidies);
   tcase_add_test (texts, below);
