@@ -11,6 +11,7 @@ UNIT_TESTS = \
 	tests/unit/test-base-options \
 	tests/unit/test-bridge-options \
 	tests/unit/test-check-options \
+	tests/unit/test-chunk \
 	tests/unit/test-connect-gate \
 	tests/unit/test-context \
 	tests/unit/test-dns-message \

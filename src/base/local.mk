@@ -4,6 +4,8 @@
 noinst_LIBRARIES += libbase.a
 FLOOR_LIBS += libbase.a
 libbase_a_SOURCES = \
+	src/base/chunk.c \
+	src/base/chunk.h \
 	src/base/error.c \
 	src/base/error.h \
 	src/base/exec.c \

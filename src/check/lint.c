@@ -104,11 +104,11 @@ judge_row (Lint *lint, const SbxSourceRow *row)
                       _("never read: it is no policy file by its name and place"));
   if (row->state != SBX_SOURCE_REPLACED)
     return;
-  sbx_findings_addf (lint->findings, SBX_FINDING_NOTE, &(SbxOrigin){ row->level, row->file, 0 },
+  sbx_findings_addf (lint->findings, SBX_FINDING_NOTE, &(SbxOrigin){ row->level, 0, row->file },
                      _("not in force: %s takes its place"), shown);
   /* Who only wanted to add a line has thrown away what the distribution denies. */
   if (strcmp (row->name, "sandbox.conf") == 0)
-    sbx_findings_addf (lint->findings, SBX_FINDING_WARNING, &(SbxOrigin){ row->level, row->by, 0 },
+    sbx_findings_addf (lint->findings, SBX_FINDING_WARNING, &(SbxOrigin){ row->level, 0, row->by },
                        _("takes the place of %s as a whole; to add to it use sandbox.conf.d"), own);
 }
 

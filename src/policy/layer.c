@@ -58,7 +58,7 @@ open_list (SbxLayer *layer, SbxKey key, const SbxOrigin *origin)
 void
 sbx_layer_open_list (SbxLayer *layer, SbxKey key, guint line)
 {
-  SbxOrigin origin = { layer->level, layer->file, line };
+  SbxOrigin origin = { layer->level, line, layer->file };
 
   open_list (layer, key, &origin);
 }
@@ -90,7 +90,7 @@ add_entry (SbxLayer *layer, SbxKey key, const char *text, const SbxOrigin *origi
 gboolean
 sbx_layer_add_entry (SbxLayer *layer, SbxKey key, const char *text, guint line, GError **error)
 {
-  SbxOrigin origin = { layer->level, layer->file, line };
+  SbxOrigin origin = { layer->level, line, layer->file };
 
   return add_entry (layer, key, text, &origin, error);
 }
@@ -115,7 +115,7 @@ drop_same_variable (SbxLayer *layer, const char *text)
 gboolean
 sbx_layer_add_option (SbxLayer *layer, SbxKey key, const char *text, const char *option, GError **error)
 {
-  SbxOrigin origin = { layer->level, g_intern_string (option), 0 };
+  SbxOrigin origin = { layer->level, 0, g_intern_string (option) };
 
   if (key == SBX_KEY_ENV_SET)
     drop_same_variable (layer, text);
@@ -125,7 +125,7 @@ sbx_layer_add_option (SbxLayer *layer, SbxKey key, const char *text, const char 
 gboolean
 sbx_layer_set_text (SbxLayer *layer, SbxKey key, const char *text, const char *option, GError **error)
 {
-  SbxOrigin origin = { layer->level, g_intern_string (option), 0 };
+  SbxOrigin origin = { layer->level, 0, g_intern_string (option) };
   SbxValue *value = &layer->values[key];
   g_autofree char *why = NULL;
 

@@ -36,7 +36,7 @@ line_of (const config_setting_t *setting)
 static SbxOrigin
 origin_of (const Loader *loader, const config_setting_t *setting)
 {
-  return (SbxOrigin){ loader->layer->level, loader->layer->file, line_of (setting) };
+  return (SbxOrigin){ loader->layer->level, line_of (setting), loader->layer->file };
 }
 
 static void G_GNUC_PRINTF (3, 4) report (Loader *loader, const config_setting_t *setting, const char *format, ...)

@@ -380,7 +380,7 @@ finish (SbxPolicy *policy)
 {
   static const char *const default_ports[] = { "80", "443" };
   SbxValue *ports = &policy->values[SBX_KEY_NET_DEFAULT_PORTS];
-  const SbxOrigin builtin = { SBX_LEVEL_BUILTIN, NULL, 0 };
+  const SbxOrigin builtin = { SBX_LEVEL_BUILTIN, 0, NULL };
 
   for (int key = 0; key < SBX_N_KEYS; key++)
     remove_repeated (policy->values[key].entries);

@@ -23,8 +23,8 @@ const char *sbx_level_name (SbxLevel level);
 typedef struct
 {
   SbxLevel level;
-  const char *file; /* interned; NULL for builtin; for the command level the option, e.g. "--deny-read" */
   guint line;       /* 1-based; 0 when there is none */
+  const char *file; /* interned; NULL for builtin; for the command level the option, e.g. "--deny-read" */
 } SbxOrigin;
 
 /* "FILE:LINE", "--option" or "-", escaped. Returns: (transfer full) */

@@ -226,18 +226,18 @@ take_grant_globs (SbxTableBuilder *builder, SbxKey key, SbxRuleKind kind, GError
 
 /* --- the table ----------------------------------------------------------------- */
 
-static int
-compare_rules (gconstpointer a, gconstpointer b)
+/* For sorting. */
+typedef struct
 {
-  return sbx_path_compare ((*(SbxPathRule *const *) a)->path, (*(SbxPathRule *const *) b)->path);
-}
+  SbxPathRule *rule;
+  gsize length; /* of its path */
+} Row;
 
-static void
-rule_free (gpointer data)
+static int
+compare_rows (gconstpointer a, gconstpointer b)
 {
-  SbxPathRule *rule = data;
-  g_free (rule->path);
-  g_free (rule);
+  const Row *one = a, *other = b;
+  return sbx_path_compare_sized (one->rule->path, one->length, other->rule->path, other->length);
 }
 
 static SbxPathTable *
@@ -246,16 +246,22 @@ table_from_builder (SbxTableBuilder *builder)
   SbxPathTable *table = g_new0 (SbxPathTable, 1);
   table->enforce = TRUE;
   table->writes_open = builder->writes_open;
-  table->rules = g_ptr_array_new_full (g_hash_table_size (builder->rules), rule_free);
+  guint n = g_hash_table_size (builder->rules);
+  table->memory = g_steal_pointer (&builder->memory);
+  table->rules = g_ptr_array_new_full (n, NULL);
+  g_autoptr (GArray) rows = g_array_sized_new (FALSE, FALSE, sizeof (Row), n);
   GHashTableIter iter;
   gpointer rule;
   g_hash_table_iter_init (&iter, builder->rules);
   while (g_hash_table_iter_next (&iter, NULL, &rule))
     {
-      g_hash_table_iter_steal (&iter);
-      g_ptr_array_add (table->rules, rule);
+      Row row = { .rule = rule, .length = strlen (((SbxPathRule *) rule)->path) };
+      g_array_append_val (rows, row);
     }
-  g_ptr_array_sort (table->rules, compare_rules);
+  g_clear_pointer (&builder->rules, g_hash_table_unref);
+  g_array_sort (rows, compare_rows);
+  for (guint i = 0; i < n; i++)
+    g_ptr_array_add (table->rules, g_array_index (rows, Row, i).rule);
   table->globs = g_steal_pointer (&builder->globs);
   return table;
 }
@@ -311,7 +317,7 @@ static SbxPathTable *
 table_disabled (void)
 {
   SbxPathTable *table = g_new0 (SbxPathTable, 1);
-  table->rules = g_ptr_array_new_with_free_func (rule_free);
+  table->rules = g_ptr_array_new ();
   table->notes = g_ptr_array_new_with_free_func ((GDestroyNotify) sbx_note_free);
   return table;
 }
@@ -362,6 +368,7 @@ sbx_path_table_free (SbxPathTable *table)
   if (table == NULL)
     return;
   g_ptr_array_unref (table->rules);
+  g_clear_pointer (&table->memory, sbx_chunk_free);
   g_clear_pointer (&table->globs, g_ptr_array_unref);
   g_clear_pointer (&table->notes, g_ptr_array_unref);
   g_free (table);

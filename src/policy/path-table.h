@@ -10,6 +10,7 @@
  * a DENY_WRITE (or PROTECT) there too, because a placeholder will stand there. The same for a file where a directory is meant. */
 #pragma once
 
+#include "base/chunk.h"
 #include "policy/path.h"
 #include "policy/policy.h"
 
@@ -48,6 +49,7 @@ typedef struct
   gboolean enforce;      /* mode = enforce */
   gboolean writes_open;  /* workspace.enforce = false */
   GPtrArray *globs;      /* private to glob-rules.c: denials evaluated live */
+  SbxChunk *memory;      /* of the rules, when the array does not own them */
   GPtrArray *notes;      /* SbxNote*: dropped and missing entries, hard links, scan budget: for lint and -v */
 } SbxPathTable;
 

@@ -17,14 +17,6 @@
 const SbxOrigin sbx_origin_builtin = { .level = SBX_LEVEL_BUILTIN };
 
 static void
-rule_free (gpointer data)
-{
-  SbxPathRule *rule = data;
-  g_free (rule->path);
-  g_free (rule);
-}
-
-static void
 note_free (gpointer data)
 {
   sbx_note_free (data);
@@ -46,7 +38,8 @@ sbx_builder_init (SbxTableBuilder *builder, const SbxPolicy *policy, const SbxCo
   builder->context = context;
   builder->resolver = resolver;
   builder->writes_open = !sbx_policy_number (policy, SBX_KEY_WORKSPACE_ENFORCE);
-  builder->rules = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, rule_free);
+  builder->memory = sbx_chunk_new ();
+  builder->rules = g_hash_table_new (g_str_hash, g_str_equal);
   builder->roots = g_ptr_array_new_with_free_func (g_free);
   builder->writable = g_ptr_array_new_with_free_func (g_free);
   builder->links_from = g_ptr_array_new_with_free_func (g_free);
@@ -58,6 +51,7 @@ void
 sbx_builder_clear (SbxTableBuilder *builder)
 {
   g_clear_pointer (&builder->rules, g_hash_table_unref);
+  g_clear_pointer (&builder->memory, sbx_chunk_free);
   g_clear_pointer (&builder->roots, g_ptr_array_unref);
   g_clear_pointer (&builder->writable, g_ptr_array_unref);
   g_clear_pointer (&builder->links_from, g_ptr_array_unref);
@@ -86,8 +80,8 @@ add_rule (SbxTableBuilder *builder, const char *path, const SbxPath *object, gsi
   SbxPathRule *rule = g_hash_table_lookup (builder->rules, path);
   if (rule == NULL)
     {
-      rule = g_new0 (SbxPathRule, 1);
-      rule->path = g_strdup (path);
+      rule = sbx_chunk_alloc (builder->memory, sizeof *rule);
+      rule->path = sbx_chunk_text (builder->memory, path, strlen (path));
       rule->existing = existing;
       rule->type = type;
       rule->dev = object->dev;
@@ -95,10 +89,12 @@ add_rule (SbxTableBuilder *builder, const char *path, const SbxPath *object, gsi
       rule->links = object->links;
       g_hash_table_insert (builder->rules, rule->path, rule);
     }
-  for (guint bit = 0; bit < SBX_N_RULE_KINDS; bit++)
-    if (kinds & (1u << bit))
+  for (guint left = kinds; left != 0; left &= left - 1)
+    {
+      gint bit = g_bit_nth_lsf (left, -1);
       if (!(rule->kinds & (1u << bit)) || comes_before (origin, &rule->origins[bit]))
         rule->origins[bit] = *origin;
+    }
   rule->kinds |= kinds;
 }
 

@@ -3,6 +3,7 @@
  * Private to the files that fill a table (path-table, builtin-rules, git-rules, glob-rules). */
 #pragma once
 
+#include "base/chunk.h"
 #include "policy/path-table.h"
 
 G_BEGIN_DECLS
@@ -22,7 +23,8 @@ typedef struct
   const SbxContext *context;
   SbxResolver *resolver;
   gboolean writes_open;
-  GHashTable *rules;        /* path -> SbxPathRule*, both owned */
+  SbxChunk *memory;         /* of the rules */
+  GHashTable *rules;        /* path -> SbxPathRule* */
   GPtrArray *roots;         /* char*: canonical directories that can be written: the workspace first, if there is one */
   GPtrArray *writable;      /* char*: further places that can be written, where protect entries do not apply */
   GPtrArray *links_from;    /* char*: where a link is nobody's word: every place that an entry of allow_write means */

@@ -80,7 +80,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
     }
   CLAIM (rule.low <= rule.high);
   g_autoptr (GPtrArray) allow = g_ptr_array_new_with_free_func ((GDestroyNotify) sbx_entry_free);
-  SbxEntry *entry = sbx_entry_new (name, &(SbxOrigin){ SBX_LEVEL_USER, NULL, 0 });
+  SbxEntry *entry = sbx_entry_new (name, &(SbxOrigin){ SBX_LEVEL_USER, 0, NULL });
   entry->value = g_strdup (ports != NULL ? ports : "*");
   g_ptr_array_add (allow, entry);
   g_autoptr (SbxHostRules) rules = sbx_host_rules_new (allow, NULL, NULL, NULL);

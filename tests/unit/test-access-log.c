@@ -10,7 +10,7 @@
 
 #define MOMENT (G_GINT64_CONSTANT (1796083200) * G_USEC_PER_SEC + 7000)
 
-static const SbxOrigin origin = { SBX_LEVEL_USER, "/home/a b/p.conf", 7 };
+static const SbxOrigin origin = { SBX_LEVEL_USER, 7, "/home/a b/p.conf" };
 
 static const SbxAccessRecord full = { .session = "s1",
                                       .client = "127.0.0.1:5",

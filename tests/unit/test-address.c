@@ -206,7 +206,7 @@ END_TEST
 static GPtrArray *
 entries (const char *const *texts)
 {
-  static const SbxOrigin origin = { SBX_LEVEL_USER, "f", 1 };
+  static const SbxOrigin origin = { SBX_LEVEL_USER, 1, "f" };
   GPtrArray *list = g_ptr_array_new_with_free_func ((GDestroyNotify) sbx_entry_free);
 
   for (; *texts != NULL; texts++)

@@ -22,7 +22,7 @@ static guint next_line;
 static void
 add (GPtrArray *list, const char *text)
 {
-  SbxOrigin origin = { SBX_LEVEL_USER, "f", ++next_line };
+  SbxOrigin origin = { SBX_LEVEL_USER, ++next_line, "f" };
   gboolean private_ok = text[0] == '!';
   g_autofree char *host = NULL, *ports = NULL, *why = NULL;
   SbxEntry *entry;
@@ -275,7 +275,7 @@ START_TEST (no_rule_is_an_error)
   GError *error = NULL;
 
   set_init (&set);
-  g_ptr_array_add (set.deny, sbx_entry_new ("no host", &(SbxOrigin){ SBX_LEVEL_USER, "file", 7 }));
+  g_ptr_array_add (set.deny, sbx_entry_new ("no host", &(SbxOrigin){ SBX_LEVEL_USER, 7, "file" }));
   ck_assert_ptr_null (sbx_host_rules_new (set.allow, set.deny, set.ports, &error));
   ck_assert_msg (g_str_has_prefix (error->message, "file:7: "), "%s", error->message);
   g_error_free (error);

@@ -93,7 +93,7 @@ add_rule (SbxPathTable *table, const char *path, guint kinds)
   rule->type = SBX_PATH_DIR;
   rule->existing = strlen (path);
   for (guint i = 0; i < SBX_N_RULE_KINDS; i++)
-    rule->origins[i] = (SbxOrigin){ SBX_LEVEL_USER, "/a/file", i + 1 };
+    rule->origins[i] = (SbxOrigin){ SBX_LEVEL_USER, i + 1, "/a/file" };
   g_ptr_array_add (table->rules, rule);
   return rule;
 }
