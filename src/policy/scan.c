@@ -76,8 +76,8 @@ skip_comment (Scanner *s, GError **error)
 
   if (s->next[0] == '#' || s->next[1] == '/')
     {
-      while (s->next < s->end && *s->next != '\n')
-        s->next++;
+      const char *end = memchr (s->next, '\n', (gsize) (s->end - s->next));
+      s->next = end != NULL ? end : s->end;
       return TRUE;
     }
   for (s->next += 2; s->next < s->end; s->next++)

@@ -242,15 +242,21 @@ read_in (SbxSources *sources, SbxLevel level, Directory *directory, const char *
   return TRUE;
 }
 
-/* TRUE in *silent if there is nothing but comments; the quick look spares the scan to files that begin with a setting. */
+/* TRUE in *silent if there is nothing but comments; the quick look, past comments of whole lines, spares the scan to files that hold a
+ * setting: their scan is that of who reads them. */
 static gboolean
 is_silent (const SbxSource *source, gboolean *silent, GError **error)
 {
   const char *first = source->text + strspn (source->text, " \t\r\n");
   g_autofree char *plain = NULL;
 
+  while (*first == '#' || (first[0] == '/' && first[1] == '/'))
+    {
+      first += strcspn (first, "\n");
+      first += strspn (first, " \t\r\n");
+    }
   *silent = FALSE;
-  if (*first != '\0' && *first != '#' && *first != '/')
+  if (*first != '\0' && *first != '/')
     return TRUE;
   plain = sbx_scan (source->text, source->length, source->file, silent, error);
   return plain != NULL;
