@@ -62,6 +62,11 @@ match_name (const char *pattern, const char *name)
           again = name;
           continue;
         }
+      /* Nothing before the next letter that the pattern asks for can end the star. */
+      if (pattern == star && *pattern == '\0')
+        return TRUE;
+      if (pattern == star && *pattern != '?' && *pattern != '[' && (name = again = strchr (again, *pattern)) == NULL)
+        return FALSE;
       gboolean ok = *pattern == '[' ? match_set (pattern + 1, *name, &end) : *pattern == '?' || *pattern == *name;
       /* A "[" without its "]" stands for itself. */
       if (*pattern == '[' && end == NULL)
@@ -115,17 +120,33 @@ is_clean (const char *name)
 
 /* --- verdicts ----------------------------------------------------------------------------------------------- */
 
+/* The bytes before any "[" of a pattern (or of a name) that stand for themselves, as bits: a name that lacks one does not match. A hundred
+ * patterns meet every variable. */
+static guint64
+letters_of (const char *text)
+{
+  guint64 letters = 0;
+
+  for (; *text != '\0' && *text != '['; text++)
+    if (*text != '*' && *text != '?')
+      letters |= G_GUINT64_CONSTANT (1) << (*text & 63);
+  return letters;
+}
+
 /* The entry of @key that matches @name and was made at the least trusted level: for `drop` that is the one which is hardest to
- * re-open, for `keep` the one which re-opens most. */
+ * re-open, for `keep` the one which re-opens most. @letters: those of the entries, or NULL. */
 static const SbxEntry *
-find_entry (const SbxPolicy *policy, SbxKey key, const char *name)
+find_entry (const SbxPolicy *policy, SbxKey key, const guint64 *letters, const char *name)
 {
   const GPtrArray *entries = sbx_policy_entries (policy, key);
   const SbxEntry *best = NULL;
+  guint64 lacking = ~letters_of (name);
 
   for (guint i = 0; i < entries->len; i++)
     {
       const SbxEntry *entry = g_ptr_array_index (entries, i);
+      if (letters != NULL && (letters[i] & lacking))
+        continue;
       if ((best == NULL || entry->origin.level > best->origin.level) && match_name (entry->text, name))
         best = entry;
     }
@@ -138,6 +159,7 @@ typedef struct
   gboolean clean;
   gboolean no_proxy;
   gboolean private_tmp;
+  guint64 *drop_letters; /* of the entries of `drop` */
   GHashTable *by_name; /* name -> SbxEnvironRow* */
   GPtrArray *rows;
 } Build;
@@ -153,11 +175,11 @@ drop_row (SbxEnvironRow *row, const char *why, const SbxOrigin *origin)
 static void
 judge (const Build *build, SbxEnvironRow *row)
 {
-  const SbxEntry *drop = find_entry (build->policy, SBX_KEY_ENV_DROP, row->name);
+  const SbxEntry *drop = find_entry (build->policy, SBX_KEY_ENV_DROP, build->drop_letters, row->name);
   const SbxEntry *keep = NULL;
 
   if (build->clean || drop != NULL)
-    keep = find_entry (build->policy, SBX_KEY_ENV_KEEP, row->name);
+    keep = find_entry (build->policy, SBX_KEY_ENV_KEEP, NULL, row->name);
   if (build->no_proxy && is_proxy (row->name))
     drop_row (row, "proxy", sbx_policy_origin (build->policy, SBX_KEY_NET_MODE));
   else if (drop != NULL && (keep == NULL || keep->origin.level < drop->origin.level))
@@ -316,13 +338,17 @@ SbxEnviron *
 sbx_environ_new (const SbxPolicy *policy, const char *const *caller, const SbxEnvironProxy *proxy, const char *id)
 {
   g_autoptr (GHashTable) by_name = g_hash_table_new (g_str_hash, g_str_equal);
+  const GPtrArray *drop = sbx_policy_entries (policy, SBX_KEY_ENV_DROP);
+  g_autofree guint64 *drop_letters = g_new (guint64, drop->len + 1);
   SbxEnviron *env = g_new0 (SbxEnviron, 1);
-  Build build = { .policy = policy, .by_name = by_name };
+  Build build = { .policy = policy, .drop_letters = drop_letters, .by_name = by_name };
 
   env->rows = build.rows = g_ptr_array_new_with_free_func (row_free);
   build.clean = sbx_policy_number (policy, SBX_KEY_ENV_MODE) == SBX_ENV_CLEAN;
   build.no_proxy = proxy != NULL || sbx_policy_number (policy, SBX_KEY_NET_MODE) != SBX_NET_ALLOW;
   build.private_tmp = sbx_policy_number (policy, SBX_KEY_TMP) == SBX_TMP_PRIVATE;
+  for (guint i = 0; i < drop->len; i++)
+    drop_letters[i] = letters_of (((const SbxEntry *) g_ptr_array_index (drop, i))->text);
   take_caller (&build, caller);
   if (proxy != NULL)
     set_proxy (&build, proxy);
