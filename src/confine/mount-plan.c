@@ -523,7 +523,7 @@ sbx_mount_plan_new (const SbxPathTable *table, const SbxPolicy *policy, const Sb
   g_autoptr (SbxMountPlan) plan = g_new0 (SbxMountPlan, 1);
   Builder b = { .plan = plan, .table = table, .n_nodes = table->rules->len };
   g_autoptr (GArray) above = g_array_new (FALSE, FALSE, sizeof (Above));
-  g_autoptr (GHashTable) made = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autoptr (GHashTable) made = g_hash_table_new (sbx_path_hash, g_str_equal);
   g_autofree Node *nodes = g_new0 (Node, table->rules->len + 1);
   g_autofree SbxPathState *states = g_new (SbxPathState, table->rules->len + 1);
   SbxMount *run;
@@ -531,7 +531,7 @@ sbx_mount_plan_new (const SbxPathTable *table, const SbxPolicy *policy, const Sb
   plan->mounts = g_ptr_array_new_with_free_func (mount_free);
   plan->absents = g_ptr_array_new_with_free_func (absent_free);
   plan->points = g_ptr_array_new_with_free_func (point_free);
-  plan->mounted = g_hash_table_new (g_str_hash, g_str_equal);
+  plan->mounted = g_hash_table_new (sbx_path_hash, g_str_equal);
   b.above = above;
   b.made = made;
   b.nodes = nodes;

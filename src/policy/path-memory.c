@@ -17,7 +17,7 @@
 #include "policy/path-listing.h"
 
 #define MAX_REMEMBERED 65536
-#define LISTING_PAYS 8 /* names asked for in one directory */
+#define LISTING_PAYS 16 /* names asked for in one directory */
 #define PROCFS_MAGIC 0x9fa0
 #define PROCFS_ROOT_INO 1
 
@@ -40,9 +40,9 @@ SbxResolver *
 sbx_resolver_new (void)
 {
   SbxResolver *resolver = g_new0 (SbxResolver, 1);
-  resolver->nodes = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, (GDestroyNotify) node_free);
-  resolver->aliases = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify) alias_free);
-  resolver->bases = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify) alias_free);
+  resolver->nodes = g_hash_table_new_full (sbx_path_hash, g_str_equal, NULL, (GDestroyNotify) node_free);
+  resolver->aliases = g_hash_table_new_full (sbx_path_hash, g_str_equal, g_free, (GDestroyNotify) alias_free);
+  resolver->bases = g_hash_table_new_full (sbx_path_hash, g_str_equal, g_free, (GDestroyNotify) alias_free);
   resolver->procfs = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
   resolver->none = g_ptr_array_new_with_free_func (g_free);
   resolver->name = g_string_new (NULL);

@@ -510,6 +510,24 @@ sbx_path_compare_sized (const char *a, gsize a_length, const char *b, gsize b_le
   return sbx_path_compare (a + i, b + i);
 }
 
+guint
+sbx_path_hash (gconstpointer path)
+{
+  const char *text = path;
+  gsize left = strlen (text);
+  guint64 hash = left, word;
+  for (; left >= sizeof word; left -= sizeof word, text += sizeof word)
+    {
+      memcpy (&word, text, sizeof word);
+      hash = (hash ^ word) * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15);
+      hash ^= hash >> 32;
+    }
+  word = 0;
+  memcpy (&word, text, left);
+  hash = (hash ^ word) * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15);
+  return (guint) (hash >> 32);
+}
+
 char *
 sbx_path_tidy (const char *name)
 {

@@ -76,6 +76,9 @@ int sbx_path_compare (const char *a, const char *b);
 /* The same for names whose lengths are known. */
 int sbx_path_compare_sized (const char *a, gsize a_length, const char *b, gsize b_length);
 
+/* For tables of names: a GHashFunc that is made for the long beginnings that they share. */
+guint sbx_path_hash (gconstpointer path);
+
 /* Removes "//", "/./" and trailing "/" without looking at the file system; ".." stays. (transfer full) */
 char *sbx_path_tidy (const char *name);
 

@@ -39,7 +39,7 @@ sbx_builder_init (SbxTableBuilder *builder, const SbxPolicy *policy, const SbxCo
   builder->resolver = resolver;
   builder->writes_open = !sbx_policy_number (policy, SBX_KEY_WORKSPACE_ENFORCE);
   builder->memory = sbx_chunk_new ();
-  builder->rules = g_hash_table_new (g_str_hash, g_str_equal);
+  builder->rules = g_hash_table_new (sbx_path_hash, g_str_equal);
   builder->roots = g_ptr_array_new_with_free_func (g_free);
   builder->writable = g_ptr_array_new_with_free_func (g_free);
   builder->links_from = g_ptr_array_new_with_free_func (g_free);
