@@ -91,7 +91,7 @@ set_capabilities (unsigned int keep)
   return (int) syscall (SYS_capset, &header, data);
 }
 
-/* The command gets none of them back, whatever it executes and whoever it is. */
+/* The command gets none of them back, whatever it executes and whoever it is. Those that init has stay with it: it executes nothing. */
 static int
 drop_bounding_set (SbxFailure *failure)
 {
@@ -266,7 +266,7 @@ begin (SbxInit *init, SbxFailure *failure)
   if (seal_descriptors (init, failure) < 0 || map_ids (init, failure) < 0
       || (init->new_network && sbx_netns_raise (failure) < 0) || limit_inotify (failure) < 0)
     return -1;
-  return sbx_mount_begin (&init->mounts, failure);
+  return sbx_mount_begin (&init->mounts, failure) < 0 || drop_bounding_set (failure) < 0 ? -1 : 0;
 }
 
 static int
@@ -293,8 +293,6 @@ set_up (SbxInit *init, Spawn *spawn)
   /* Init connects on the command's behalf, so the scope for abstract sockets has to bind init as well. */
   if (init->plan->scope_abstract && sbx_landlock_scope_init (init->plan->landlock_abi) < 0)
     return sbx_fail (failure, SBX_STEP_LANDLOCK, errno, NULL);
-  if (drop_bounding_set (failure) < 0)
-    return -1;
   if (set_capabilities (INIT_CAPABILITIES) < 0)
     return sbx_fail (failure, SBX_STEP_CAPABILITIES, errno, NULL);
   if (prctl (PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
