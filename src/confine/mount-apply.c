@@ -264,14 +264,29 @@ clone_one (SbxMountApply *apply, unsigned int i, SbxFailure *failure)
   return 0;
 }
 
-static int
-clone_all (SbxMountApply *apply, bool writable, SbxFailure *failure)
+typedef enum
 {
+  CLONE_WRITABLE,   /* before the root becomes read-only */
+  CLONE_READ_ONLY,  /* after it */
+  CLONE_PLACEHOLDER /* and when the placeholders are there */
+} CloneTurn;
+
+static CloneTurn
+clone_turn (SbxMountKind kind)
+{
+  return stays_writable (kind) ? CLONE_WRITABLE : kind == SBX_MOUNT_PIN_FILE ? CLONE_PLACEHOLDER : CLONE_READ_ONLY;
+}
+
+static int
+clone_all (SbxMountApply *apply, CloneTurn turn, SbxFailure *failure)
+{
+  bool writable = turn == CLONE_WRITABLE;
+
   for (size_t i = 0; i < apply->work->n_mounts; i++)
     {
       SbxMountKind kind = apply->work->mounts[i].kind;
 
-      if (!is_bind (kind) || stays_writable (kind) != writable)
+      if (!is_bind (kind) || clone_turn (kind) != turn)
         continue;
       if (clone_one (apply, i, failure) < 0)
         return -1;
@@ -429,14 +444,16 @@ sbx_mount_apply (SbxMountApply *apply, SbxFailure *failure)
   for (size_t i = 0; i < apply->work->n_mounts; i++)
     apply->work->trees[i] = -1;
   if (make_points (apply, failure) < 0 || make_fixed_places (apply, apply->base, failure) < 0
-      || clone_all (apply, true, failure) < 0)
+      || clone_all (apply, CLONE_WRITABLE, failure) < 0)
     return -1;
   if (sbx_sys_mount_setattr (AT_FDCWD, "/", AT_RECURSIVE, &attr) < 0)
     return sbx_fail (failure, SBX_STEP_READ_ONLY, errno, "/");
   terminal = clone_terminal (apply);
+  if (clone_all (apply, CLONE_READ_ONLY, failure) < 0)
+    return -1;
   if (apply->wait (apply->wait_data) < 0)
     return sbx_fail (failure, SBX_STEP_FILE, ECANCELED, NULL);
-  if (clone_all (apply, false, failure) < 0 || place_tmpfs (apply, apply->base, failure) < 0
+  if (clone_all (apply, CLONE_PLACEHOLDER, failure) < 0 || place_tmpfs (apply, apply->base, failure) < 0
       || attach_all (apply, apply->base, failure) < 0 || attach_fixed (apply, failure) < 0)
     return -1;
   if (terminal >= 0 && attach (terminal, apply->root, "/dev/console") < 0)
