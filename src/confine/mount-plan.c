@@ -51,34 +51,10 @@ typedef struct
   GHashTable *made; /* points that exist already */
 } Builder;
 
-static void
-mount_free (gpointer data)
+static char *
+keep (SbxMountPlan *plan, const char *text)
 {
-  SbxMount *mount = data;
-
-  g_free (mount->path);
-  g_free (mount->store);
-  g_free (mount);
-}
-
-static void
-absent_free (gpointer data)
-{
-  SbxAbsent *absent = data;
-
-  g_free (absent->path);
-  g_free (absent);
-}
-
-static void
-point_free (gpointer data)
-{
-  SbxPoint *point = data;
-
-  g_free (point->path);
-  g_free (point->link);
-  g_free (point->text);
-  g_free (point);
+  return sbx_chunk_text (plan->memory, text, strlen (text));
 }
 
 static State
@@ -126,10 +102,10 @@ exists (const SbxPathRule *rule)
 static SbxMount *
 add_mount (Builder *b, SbxMountKind kind, const char *path, const Node *node)
 {
-  SbxMount *mount = g_new0 (SbxMount, 1);
+  SbxMount *mount = sbx_chunk_alloc (b->plan->memory, sizeof *mount);
 
   mount->kind = kind;
-  mount->path = g_strdup (path);
+  mount->path = keep (b->plan, path);
   mount->is_dir = TRUE;
   if (node != NULL)
     {
@@ -181,8 +157,8 @@ add_point (Builder *b, const char *path, gboolean is_dir, mode_t mode)
 
   if (g_hash_table_contains (b->made, path))
     return;
-  point = g_new0 (SbxPoint, 1);
-  point->path = g_strdup (path);
+  point = sbx_chunk_alloc (b->plan->memory, sizeof *point);
+  point->path = keep (b->plan, path);
   point->is_dir = is_dir;
   point->mode = mode;
   g_ptr_array_add (b->plan->points, point);
@@ -210,10 +186,11 @@ add_mount_point (Builder *b, const Above *above, const char *path, gboolean is_d
 static char *
 new_store (Builder *b, mode_t mode)
 {
-  char *store = g_strdup_printf ("s%u", b->n_stores++);
+  char store[16];
 
+  g_snprintf (store, sizeof store, "s%u", b->n_stores++);
   add_point (b, store, TRUE, mode);
-  return store;
+  return keep (b->plan, store);
 }
 
 /* Whether something below node @i is to be seen although the node is masked. */
@@ -237,9 +214,11 @@ static void
 add_absent (Builder *b, const Node *node, gboolean in_writable)
 {
   const char *end = strchr (node->rule->path + node->rule->existing + (node->rule->existing > 1), '/');
-  SbxAbsent *absent = g_new0 (SbxAbsent, 1);
+  SbxAbsent *absent = sbx_chunk_alloc (b->plan->memory, sizeof *absent);
 
-  absent->path = end != NULL ? g_strndup (node->rule->path, end - node->rule->path) : g_strdup (node->rule->path);
+  absent->path = node->rule->path;
+  if (end != NULL)
+    absent->path = sbx_chunk_text (b->plan->memory, node->rule->path, (gsize) (end - node->rule->path));
   absent->in_writable = in_writable;
   absent->mask = node->state == STATE_MASKED;
   absent->rule = node->rule;
@@ -507,7 +486,7 @@ plan_root_links (Builder *b)
       if (target == NULL)
         continue;
       add_point (b, at, FALSE, 0);
-      ((SbxPoint *) g_ptr_array_index (b->plan->points, b->plan->points->len - 1))->link = g_steal_pointer (&target);
+      ((SbxPoint *) g_ptr_array_index (b->plan->points, b->plan->points->len - 1))->link = keep (b->plan, target);
     }
 }
 
@@ -528,9 +507,10 @@ sbx_mount_plan_new (const SbxPathTable *table, const SbxPolicy *policy, const Sb
   g_autofree SbxPathState *states = g_new (SbxPathState, table->rules->len + 1);
   SbxMount *run;
 
-  plan->mounts = g_ptr_array_new_with_free_func (mount_free);
-  plan->absents = g_ptr_array_new_with_free_func (absent_free);
-  plan->points = g_ptr_array_new_with_free_func (point_free);
+  plan->memory = sbx_chunk_new ();
+  plan->mounts = g_ptr_array_new ();
+  plan->absents = g_ptr_array_sized_new (table->rules->len);
+  plan->points = g_ptr_array_new ();
   plan->mounted = g_hash_table_new (sbx_path_hash, g_str_equal);
   b.above = above;
   b.made = made;
@@ -573,18 +553,20 @@ sbx_mount_plan_add_file (SbxMountPlan *plan, const SbxPathTable *table, const ch
   struct stat st;
   SbxMount *mount;
   SbxPoint *point;
+  char store[16];
 
   sbx_path_table_state (table, path, &at);
   if (at.denied != NULL || at.hidden != NULL || lstat (path, &st) < 0 || S_ISDIR (st.st_mode))
     return;
-  mount = g_new0 (SbxMount, 1);
+  g_snprintf (store, sizeof store, "file%u", plan->points->len);
+  mount = sbx_chunk_alloc (plan->memory, sizeof *mount);
   mount->kind = SBX_MOUNT_FILE;
-  mount->path = g_strdup (path);
-  mount->store = g_strdup_printf ("file%u", plan->points->len);
-  point = g_new0 (SbxPoint, 1);
-  point->path = g_strdup (mount->store);
+  mount->path = keep (plan, path);
+  mount->store = keep (plan, store);
+  point = sbx_chunk_alloc (plan->memory, sizeof *point);
+  point->path = mount->store;
   point->mode = 0444;
-  point->text = g_strdup (text);
+  point->text = keep (plan, text);
   /* After all others, and so on top of what is there already. */
   g_ptr_array_add (plan->mounts, mount);
   g_ptr_array_add (plan->points, point);
@@ -599,6 +581,7 @@ sbx_mount_plan_free (SbxMountPlan *plan)
   g_ptr_array_unref (plan->absents);
   g_ptr_array_unref (plan->points);
   g_hash_table_unref (plan->mounted);
+  sbx_chunk_free (plan->memory);
   g_free (plan);
 }
 

@@ -41,7 +41,7 @@ typedef struct
 /* A denied or protected name that does not exist: kept from being created. */
 typedef struct
 {
-  char *path;           /* first missing component: where the placeholder goes */
+  char *path;           /* first missing component: where the placeholder goes; may be that of the rule */
   gboolean in_writable; /* FALSE: nobody inside can create it; watch.c masks it when the host does */
   gboolean mask;        /* denied to read (else only to write) */
   const SbxPathRule *rule;
@@ -65,6 +65,7 @@ typedef struct
   GPtrArray *points;      /* SbxPoint* */
   gboolean root_skeleton; /* "/" itself is denied or view = minimal: the root is made anew, from store "root" */
   gboolean root_writable; /* workspace.enforce = false */
+  SbxChunk *memory;       /* of all of these and their texts */
   GHashTable *mounted;    /* path -> SbxMount*: what is mounted where */
 } SbxMountPlan;
 

@@ -317,15 +317,24 @@ too_long (SbxResolver *resolver, const char *name)
   return path;
 }
 
+/* @to becomes "DIRECTORY/NAME". */
+static void
+join (GString *to, const char *directory, gsize length, const char *name)
+{
+  gsize size = strlen (name);
+  g_string_set_size (to, length + 1 + size);
+  memcpy (to->str, directory, length);
+  to->str[length] = '/';
+  memcpy (to->str + length + 1, name, size);
+}
+
 /* The usual case: a name in a directory that is known, and no link; or one below where nothing is. NULL: anything else. */
 static SbxPath *
 resolve_in (SbxResolver *resolver, const SbxPathAlias *alias, const char *last)
 {
   const SbxPath *place = alias->place;
   const SbxPathNode *node = NULL;
-  g_string_assign (resolver->name, strcmp (place->path, "/") == 0 ? "" : place->path);
-  g_string_append_c (resolver->name, '/');
-  g_string_append (resolver->name, last);
+  join (resolver->name, place->path, place->path[1] == '\0' ? 0 : strlen (place->path), last);
   if (alias->directory != NULL)
     {
       if (resolver->name->len >= PATH_MAX)
@@ -440,10 +449,10 @@ sbx_path_resolve (SbxResolver *resolver, const char *base, const char *name, gbo
       return too_long (resolver, whole);
     }
 
-  g_string_assign (resolver->name, absolute ? "" : base);
-  if (name[0] != '/')
-    g_string_append_c (resolver->name, '/');
-  g_string_append (resolver->name, name);
+  if (name[0] == '/')
+    g_string_assign (resolver->name, name);
+  else
+    join (resolver->name, base != NULL ? base : "", base != NULL ? strlen (base) : 0, name);
   const char *slash = strrchr (name, '/');
   const char *last = slash == NULL ? name : slash + 1;
   if (!is_plain (last))
@@ -504,9 +513,18 @@ int
 sbx_path_compare_sized (const char *a, gsize a_length, const char *b, gsize b_length)
 {
   gsize n = MIN (a_length, b_length), i = 0;
-  for (; i + sizeof (guint64) <= n; i += sizeof (guint64))
-    if (memcmp (a + i, b + i, sizeof (guint64)) != 0)
-      break;
+  guint64 one, other;
+  for (; i + sizeof one <= n; i += sizeof one)
+    {
+      memcpy (&one, a + i, sizeof one);
+      memcpy (&other, b + i, sizeof other);
+      if (one == other)
+        continue;
+      i += (gsize) __builtin_ctzll (GUINT64_TO_LE (one ^ other)) / 8;
+      if (a[i] == '/' || b[i] == '/')
+        return a[i] == '/' ? -1 : 1;
+      return (guchar) a[i] < (guchar) b[i] ? -1 : 1;
+    }
   return sbx_path_compare (a + i, b + i);
 }
 
