@@ -50,6 +50,7 @@ UNIT_TESTS = \
 	tests/unit/test-session \
 	tests/unit/test-socks5 \
 	tests/unit/test-source \
+	tests/unit/test-spread \
 	tests/unit/test-stack \
 	tests/unit/test-text \
 	tests/unit/test-tls-hello \

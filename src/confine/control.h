@@ -13,6 +13,7 @@ typedef enum
   SBX_SAY_SIGNAL,     /* value: signal for the command */
   SBX_SAY_SIGNAL_ALL, /* value: signal for everything inside */
   SBX_SAY_LOOK_AGAIN, /* the host may have replaced a name: cover what is uncovered */
+  SBX_SAY_BEGIN,      /* init may do what does not depend on the policy: before that it has done nothing */
   SBX_SAY_PLAN, /* what the run shall be is in the arena: init may set it up; one message of link.h with the proxy's link follows if
                            the plan says so */
   SBX_SAY_PLACED, /* the placeholders stand: init may cover them */

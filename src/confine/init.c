@@ -538,6 +538,8 @@ sbx_init_main (SbxInit *init)
   struct pollfd bond = { .fd = init->control, .events = 0 };
   sigset_t child;
 
+  if (await (init, SBX_SAY_BEGIN) < 0)
+    _exit (0);
   signal (SIGCHLD, SIG_DFL);
   sigemptyset (&child);
   sigaddset (&child, SIGCHLD);

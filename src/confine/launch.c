@@ -24,6 +24,7 @@
 #include "base/program.h"
 #include "confine/placeholder.h"
 #include "confine/prepare.h"
+#include "confine/spread.h"
 #include "confine/proxy-child.h"
 #include "confine/supervise.h"
 #include "confine/sys.h"
@@ -85,6 +86,12 @@ clone_init (SbxInit *init, int supervisor_end)
 }
 
 static gboolean
+let_begin (gpointer launch)
+{
+  return sbx_supervisor_say (&((SbxLaunch *) launch)->supervisor, SBX_SAY_BEGIN, 0);
+}
+
+static gboolean
 start_init (SbxLaunch *launch, GError **error)
 {
   int ends[2];
@@ -97,6 +104,8 @@ start_init (SbxLaunch *launch, GError **error)
   if (launch->supervisor.init < 0)
     sbx_fail (&launch->failure, SBX_STEP_USERNS, errno, NULL);
   close (ends[1]);
+  if (launch->supervisor.init > 0 && !sbx_spread (launch->supervisor.init, let_begin, launch))
+    return fail (error, _("cannot let the sandbox's init begin"));
   return TRUE;
 }
 

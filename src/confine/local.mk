@@ -51,6 +51,8 @@ libconfine_a_SOURCES = \
 	src/confine/session.c \
 	src/confine/session.h \
 	src/confine/socket-rules.h \
+	src/confine/spread.c \
+	src/confine/spread.h \
 	src/confine/strict-dir.c \
 	src/confine/strict-dir.h \
 	src/confine/supervise.c \
