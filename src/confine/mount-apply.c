@@ -11,6 +11,7 @@
 #include "confine/mount-apply.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -51,6 +52,58 @@ open_below (int root, const char *path)
   return sbx_sys_openat2 (root, path[1] == '\0' ? "." : path + 1, O_PATH | O_NOFOLLOW, RESOLVE_EXACT);
 }
 
+/* The directory of the name that was opened last. Names come sorted, and each component that the kernel need not walk again counts. */
+typedef struct
+{
+  int root;
+  int fd; /* -1: none */
+  char path[PATH_MAX];
+} LastDir;
+
+static void
+last_dir_init (LastDir *last, int root)
+{
+  last->root = root;
+  last->fd = -1;
+  last->path[0] = '\0';
+}
+
+static void
+last_dir_close (LastDir *last)
+{
+  if (last->fd >= 0)
+    close (last->fd);
+  last->fd = -1;
+}
+
+static bool
+is_directly_in (const char *path, const char *dir, size_t length)
+{
+  return strncmp (path, dir, length) == 0 && path[length] == '/' && strchr (path + length + 1, '/') == NULL;
+}
+
+/* As open_below, of the mount @i. Nothing must come to be mounted on its directory, or above it, after this. */
+static int
+open_sorted (LastDir *last, const SbxMountWork *work, size_t i)
+{
+  const char *path = work->mounts[i].path;
+  size_t length = (size_t) (strrchr (path, '/') - path);
+
+  if (last->fd < 0 || !is_directly_in (path, last->path, strlen (last->path)))
+    {
+      last_dir_close (last);
+      if (length == 0 || length >= sizeof last->path || i + 1 >= work->n_mounts
+          || !is_directly_in (work->mounts[i + 1].path, path, length))
+        return open_below (last->root, path);
+      memcpy (last->path, path, length);
+      last->path[length] = '\0';
+      last->fd = open_below (last->root, last->path);
+      if (last->fd < 0)
+        return open_below (last->root, path); /* and its errno */
+    }
+  return sbx_sys_openat2 (last->fd, path + length + 1, O_PATH | O_NOFOLLOW, RESOLVE_EXACT);
+}
+
 /* Makes a detached mount (and all below it, if @recursive) read-only. */
 static int
 set_read_only (int tree, bool recursive)
@@ -61,9 +114,8 @@ set_read_only (int tree, bool recursive)
 }
 
 static int
-attach (int tree, int root, const char *path)
+attach_at (int tree, int target)
 {
-  int target = open_below (root, path);
   int result, saved;
 
   if (target < 0)
@@ -73,6 +125,12 @@ attach (int tree, int root, const char *path)
   close (target);
   errno = saved;
   return result;
+}
+
+static int
+attach (int tree, int root, const char *path)
+{
+  return attach_at (tree, open_below (root, path));
 }
 
 /* -- the sandbox's own tmpfs --------------------------------------------------------------------------------- */
@@ -238,11 +296,11 @@ is_out_of_reach (int errnum)
 }
 
 static int
-clone_one (SbxMountApply *apply, unsigned int i, SbxFailure *failure)
+clone_one (SbxMountApply *apply, unsigned int i, LastDir *last, SbxFailure *failure)
 {
   SbxMount *mount = &apply->work->mounts[i];
   struct stat st;
-  int fd = open_below (AT_FDCWD, mount->path);
+  int fd = open_sorted (last, apply->work, i);
   int tree;
 
   /* No placeholder: its directory cannot be written by this user, so the name cannot be made inside either. */
@@ -281,19 +339,22 @@ static int
 clone_all (SbxMountApply *apply, CloneTurn turn, SbxFailure *failure)
 {
   bool writable = turn == CLONE_WRITABLE;
+  LastDir last;
 
+  last_dir_init (&last, AT_FDCWD);
   for (size_t i = 0; i < apply->work->n_mounts; i++)
     {
       SbxMountKind kind = apply->work->mounts[i].kind;
 
       if (!is_bind (kind) || clone_turn (kind) != turn)
         continue;
-      if (clone_one (apply, i, failure) < 0)
+      if (clone_one (apply, i, &last, failure) < 0)
         return -1;
       if (!writable && apply->work->root_writable && apply->work->trees[i] >= 0
           && set_read_only (apply->work->trees[i], true) < 0)
         return sbx_fail (failure, SBX_STEP_READ_ONLY, errno, apply->work->mounts[i].path);
     }
+  last_dir_close (&last);
   return 0;
 }
 
@@ -370,6 +431,9 @@ attach_fixed (const SbxMountApply *apply, SbxFailure *failure)
 static int
 attach_all (SbxMountApply *apply, int base, SbxFailure *failure)
 {
+  LastDir last;
+
+  last_dir_init (&last, apply->root);
   /* First, since some of its names may be covered. */
   if (attach (apply->proc, apply->root, "/proc") < 0)
     return sbx_fail (failure, SBX_STEP_PROC, errno, "/proc");
@@ -383,11 +447,12 @@ attach_all (SbxMountApply *apply, int base, SbxFailure *failure)
         continue; /* clone_one found it not there, or out of reach */
       if (tree < 0)
         return sbx_fail (failure, SBX_STEP_CLONE_TREE, errno, mount->path);
-      if (attach (tree, apply->root, mount->path) < 0 && !(mount->kind == SBX_MOUNT_ABSENT && errno == ENOENT)
-          && !is_out_of_reach (errno))
+      if (attach_at (tree, open_sorted (&last, apply->work, i)) < 0
+          && !(mount->kind == SBX_MOUNT_ABSENT && errno == ENOENT) && !is_out_of_reach (errno))
         return sbx_fail (failure, SBX_STEP_MOUNT, errno, mount->path);
       close (tree);
     }
+  last_dir_close (&last);
   return 0;
 }
 
