@@ -130,24 +130,20 @@ mark_writable (Builder *b)
   ((SbxMount *) g_ptr_array_index (b->plan->mounts, b->plan->mounts->len - 1))->in_writable = TRUE;
 }
 
-/* Pins every directory between @path and the nearest mount above it. */
+/* Pins every directory between @path and the nearest mount above it, the highest first. */
 static void
 add_pins (Builder *b, const char *path)
 {
-  g_autofree char *dir = g_strdup (path);
+  const char *slash = strrchr (path, '/');
 
-  for (;;)
-    {
-      char *slash = strrchr (dir, '/');
-
-      if (slash == NULL || slash == dir)
-        return;
-      *slash = '\0';
-      if (g_hash_table_contains (b->plan->mounted, dir))
-        return;
-      add_mount (b, SBX_MOUNT_PIN, dir, NULL)->watched = TRUE;
-      mark_writable (b);
-    }
+  if (slash == path)
+    return;
+  g_autofree char *dir = g_strndup (path, (gsize) (slash - path));
+  if (g_hash_table_contains (b->plan->mounted, dir))
+    return;
+  add_pins (b, dir);
+  add_mount (b, SBX_MOUNT_PIN, dir, NULL)->watched = TRUE;
+  mark_writable (b);
 }
 
 static void
@@ -496,6 +492,18 @@ compare_mounts (gconstpointer a, gconstpointer b)
   return sbx_path_compare ((*(SbxMount *const *) a)->path, (*(SbxMount *const *) b)->path);
 }
 
+/* The rules are sorted, and what they lead to nearly always is then. */
+static void
+sort_mounts (GPtrArray *mounts)
+{
+  for (guint i = 1; i < mounts->len; i++)
+    if (compare_mounts (&mounts->pdata[i - 1], &mounts->pdata[i]) > 0)
+      {
+        g_ptr_array_sort (mounts, compare_mounts);
+        return;
+      }
+}
+
 SbxMountPlan *
 sbx_mount_plan_new (const SbxPathTable *table, const SbxPolicy *policy, const SbxContext *context, GError **error)
 {
@@ -542,7 +550,7 @@ sbx_mount_plan_new (const SbxPathTable *table, const SbxPolicy *policy, const Sb
                               "name what is needed below it (sandbox.conf(5), filesystem.allow_read)"));
       return NULL;
     }
-  g_ptr_array_sort (plan->mounts, compare_mounts);
+  sort_mounts (plan->mounts);
   return g_steal_pointer (&plan);
 }
 
