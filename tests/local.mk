@@ -30,6 +30,7 @@ UNIT_TESTS = \
 	tests/unit/test-loader \
 	tests/unit/test-log \
 	tests/unit/test-loop \
+	tests/unit/test-memory \
 	tests/unit/test-mount-plan \
 	tests/unit/test-name-table \
 	tests/unit/test-net-plan \

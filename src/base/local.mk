@@ -16,6 +16,8 @@ libbase_a_SOURCES = \
 	src/base/link.h \
 	src/base/log.c \
 	src/base/log.h \
+	src/base/memory.c \
+	src/base/memory.h \
 	src/base/options.c \
 	src/base/options.h \
 	src/base/program.c \

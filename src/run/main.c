@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/program.h"
 #include "base/text.h"
 #include "confine/environ.h"
@@ -29,6 +30,7 @@
 #define EXIT_OWN_FAILURE 125
 #define EXIT_NOT_EXECUTABLE 126
 #define EXIT_NOT_FOUND 127
+#define POLICY_MEMORY ((gsize) 384 << 10) /* what the shipped policy needs */
 
 typedef struct
 {
@@ -374,7 +376,11 @@ begin_launch (Front *front, GError **error)
     return TRUE;
   front->launch = sbx_launch_begin (!network->is_set || network->number != SBX_NET_ALLOW,
                                     (const int *) options->keep_fds->data, options->keep_fds->len, error);
-  return front->launch != NULL;
+  if (front->launch == NULL)
+    return FALSE;
+  /* After the clone: init needs none of it. */
+  sbx_memory_expect (POLICY_MEMORY);
+  return TRUE;
 }
 
 static gboolean
