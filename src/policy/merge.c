@@ -207,7 +207,7 @@ merge_entry (Merge *merge, SbxKey key, const SbxEntry *entry, GError **error)
   SbxPolicy *policy = merge->policy;
   GPtrArray *entries = policy->values[key].entries;
   const SbxOrigin *lock = is_project (merge) ? NULL : find_lock (merge, key, entry);
-  SbxEntry *copy;
+  SbxEntry *shared;
 
   if (is_project (merge) && sbx_keyword (key)->project != SBX_PROJECT_ADD)
     {
@@ -223,10 +223,10 @@ merge_entry (Merge *merge, SbxKey key, const SbxEntry *entry, GError **error)
     }
   if (key == SBX_KEY_ENV_SET)
     remove_variable (entries, entry->text);
-  copy = sbx_entry_copy (entry);
-  g_ptr_array_add (entries, copy);
+  shared = sbx_entry_ref (entry);
+  g_ptr_array_add (entries, shared);
   if (key == SBX_KEY_LOCK)
-    g_ptr_array_add (merge->locks, copy);
+    g_ptr_array_add (merge->locks, shared);
   return TRUE;
 }
 

@@ -49,14 +49,12 @@ sbx_entry_new (const char *text, const SbxOrigin *origin)
 }
 
 SbxEntry *
-sbx_entry_copy (const SbxEntry *entry)
+sbx_entry_ref (const SbxEntry *entry)
 {
-  SbxEntry *copy = sbx_entry_new (entry->text, &entry->origin);
+  SbxEntry *shared = (SbxEntry *) entry;
 
-  copy->value = g_strdup (entry->value);
-  copy->number = entry->number;
-  copy->private_ok = entry->private_ok;
-  return copy;
+  shared->others++;
+  return shared;
 }
 
 void
@@ -64,6 +62,11 @@ sbx_entry_free (SbxEntry *entry)
 {
   if (entry == NULL)
     return;
+  if (entry->others > 0)
+    {
+      entry->others--;
+      return;
+    }
   g_free (entry->text);
   g_free (entry->value);
   g_free (entry);

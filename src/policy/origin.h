@@ -39,12 +39,15 @@ typedef struct
                      * stack: the control word; when: "command", "user", "group", "workspace", "interactive"; else NULL */
   gint64 number; /* lists of numbers (ports); stack: 1 for a service, 0 for a fragment; when: the bool; else 0 */
   gboolean private_ok; /* network.allow: the rule may reach private addresses */
+  guint others;        /* who hold it besides the one that made it; nobody changes it once there are any */
   SbxOrigin origin;
 } SbxEntry;
 
 SbxEntry *sbx_entry_new (const char *text, const SbxOrigin *origin);
 SbxEntry *sbx_entry_take (char *text, const SbxOrigin *origin); /* @text is taken over */
-SbxEntry *sbx_entry_copy (const SbxEntry *entry);
+/* (transfer full): the same entry, for another holder; not for use by several threads. */
+SbxEntry *sbx_entry_ref (const SbxEntry *entry);
+/* Lets go of it. */
 void sbx_entry_free (SbxEntry *entry);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbxEntry, sbx_entry_free)
 
