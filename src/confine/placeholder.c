@@ -39,6 +39,7 @@ struct _SbxPlaceholders
   SbxJournals journals;
   char id[SBX_SESSION_ID_LENGTH + 1];
   int journal;                 /* -1: no journal was needed */
+  int commondir;               /* the file that was put at the last such name; -1: none */
   char model[MODEL_NAME_SIZE]; /* name of the node in the state directory that placeholders are links to */
   gboolean links;              /* they can be, as far as is known */
   GPtrArray *wanted;           /* char*: what the journal lists */
@@ -356,10 +357,25 @@ make_commondir_through (int dir, const char *name, const char *passing_name)
   return ok;
 }
 
-/* The file appears whole or not at all: git outside may look at any time. */
 static gboolean
-make_commondir (const SbxPlaceholders *self, int dir, const char *name)
+link_commondir (int fd, int dir, const char *name)
 {
+  char link[32];
+
+  g_snprintf (link, sizeof link, "/proc/self/fd/%d", fd);
+  return linkat (AT_FDCWD, link, dir, name, AT_SYMLINK_FOLLOW) == 0;
+}
+
+/* The file appears whole or not at all: git outside may look at any time. Those of one run on one file system are one file, since a new
+ * one can cost as much as ten links. */
+static gboolean
+make_commondir (SbxPlaceholders *self, int dir, const char *name)
+{
+  if (self->commondir >= 0 && link_commondir (self->commondir, dir, name))
+    return TRUE;
+  if (self->commondir >= 0 && errno == EEXIST)
+    return FALSE;
+  sbx_fd_clear (&self->commondir);
   sbx_autofd int fd = openat (dir, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0400);
 
   if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR))
@@ -367,10 +383,10 @@ make_commondir (const SbxPlaceholders *self, int dir, const char *name)
       g_autofree char *passing_name = g_strconcat (name, ".", self->id, NULL);
       return make_commondir_through (dir, name, passing_name);
     }
-  if (fd < 0 || !fill_commondir (fd))
+  if (fd < 0 || !fill_commondir (fd) || !link_commondir (fd, dir, name))
     return FALSE;
-  g_autofree char *link = g_strdup_printf ("/proc/self/fd/%d", fd);
-  return linkat (AT_FDCWD, link, dir, name, AT_SYMLINK_FOLLOW) == 0;
+  self->commondir = sbx_fd_steal (&fd);
+  return TRUE;
 }
 
 static gboolean
@@ -482,6 +498,7 @@ sbx_placeholders_new (const char *state_dir, const char *const *paths, GError **
 
   self->journals = (SbxJournals) SBX_JOURNALS_CLOSED;
   self->journal = -1;
+  self->commondir = -1;
   self->wanted = g_ptr_array_new_with_free_func (g_free);
   self->paths = g_ptr_array_new ();
   self->parents = g_ptr_array_new_with_free_func (parent_free);
@@ -640,6 +657,7 @@ sbx_placeholders_free (SbxPlaceholders *placeholders)
     }
   sbx_journals_close (&placeholders->journals);
   sbx_fd_clear (&placeholders->journal);
+  sbx_fd_clear (&placeholders->commondir);
   g_ptr_array_unref (placeholders->parents);
   g_ptr_array_unref (placeholders->paths);
   g_ptr_array_unref (placeholders->wanted);

@@ -863,6 +863,38 @@ START_TEST (commondir_is_a_file)
 }
 END_TEST
 
+/* One file for all of a run; when its last name was taken away outside, another one for those that follow. */
+START_TEST (commondirs_share_a_file)
+{
+  g_autofree char *one_dir = below (ws, "one");
+  g_autofree char *other_dir = below (ws, "other");
+  g_autofree char *one = below (one_dir, "commondir");
+  g_autofree char *other = below (other_dir, "commondir");
+  g_autofree char *text = NULL;
+  g_autoptr (GError) error = NULL;
+  struct stat first, second;
+
+  ck_assert_int_eq (mkdir (one_dir, 0755), 0);
+  ck_assert_int_eq (mkdir (other_dir, 0755), 0);
+  if (_i == 1)
+    forbid_unnamed_files ();
+  SbxPlaceholders *placeholders = make (one, other);
+  ck_assert_int_eq (lstat (one, &first), 0);
+  ck_assert_int_eq (lstat (other, &second), 0);
+  ck_assert (_i == 1 || first.st_ino == second.st_ino);
+  ck_assert_uint_eq (second.st_mode, S_IFREG | 0400);
+
+  ck_assert_int_eq (unlink (one), 0);
+  ck_assert_int_eq (unlink (other), 0);
+  ck_assert (sbx_placeholders_add (&placeholders, state, other, &error));
+  ck_assert (g_file_get_contents (other, &text, NULL, NULL));
+  ck_assert_str_eq (text, ".\n");
+  sbx_placeholders_free (placeholders);
+  ck_assert (!is_there (one));
+  ck_assert (!is_there (other));
+}
+END_TEST
+
 /* --- many at once ------------------------------------------------------------------------------------------- */
 
 #define N_PROCESSES 20
@@ -969,6 +1001,7 @@ main (void)
   tcase_add_test (tcase, state_below_the_absent_name);
   tcase_add_loop_test (tcase, opening_strictly, 0, 3);
   tcase_add_loop_test (tcase, commondir_is_a_file, 0, 2);
+  tcase_add_loop_test (tcase, commondirs_share_a_file, 0, 2);
   tcase_add_test (tcase, many_at_once_and_some_killed);
   suite_add_tcase (suite, tcase);
   if (is_mighty ())
