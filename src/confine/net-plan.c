@@ -100,6 +100,20 @@ fail_port (const SbxEntry *entry, SbxKey key, const char *why, GError **error)
   return FALSE;
 }
 
+/* Whether @entry asks for the place of the sandbox's own name server. */
+static gboolean
+is_name_server (const SbxNetPlan *plan, const SbxEntry *entry)
+{
+  return plan->transparent && entry->number == SBX_NET_DNS_PORT;
+}
+
+static gboolean
+fail_name_server (const SbxEntry *entry, SbxKey key, GError **error)
+{
+  return fail_port (entry, key,
+                    _("port 53 is where the sandbox's own name server stands (see network.transparent)"), error);
+}
+
 static gboolean
 plan_ports (SbxNetPlan *plan, const SbxPolicy *policy, GError **error)
 {
@@ -113,9 +127,8 @@ plan_ports (SbxNetPlan *plan, const SbxPolicy *policy, GError **error)
 
       if (find_port (policy, SBX_KEY_NET_CONNECT_LOCAL, port) != entry)
         continue;
-      if (plan->transparent && port == SBX_NET_DNS_PORT)
-        return fail_port (entry, SBX_KEY_NET_CONNECT_LOCAL,
-                          _("port 53 is where the sandbox's own name server stands (see network.transparent)"), error);
+      if (is_name_server (plan, entry))
+        return fail_name_server (entry, SBX_KEY_NET_CONNECT_LOCAL, error);
       add_door (plan, SBX_DOOR_LOCAL, port);
     }
   for (guint i = 0; i < publish->len; i++)
@@ -125,6 +138,8 @@ plan_ports (SbxNetPlan *plan, const SbxPolicy *policy, GError **error)
 
       if (find_port (policy, SBX_KEY_NET_PUBLISH, port) != entry)
         continue;
+      if (is_name_server (plan, entry))
+        return fail_name_server (entry, SBX_KEY_NET_PUBLISH, error);
       if (find_port (policy, SBX_KEY_NET_CONNECT_LOCAL, port) != NULL)
         return fail_port (entry, SBX_KEY_NET_PUBLISH,
                           _("this port is in network.connect_local too: it cannot be the host's and the command's"),

@@ -83,6 +83,12 @@ static const struct
     NULL },
   { { MODE ("deny"), LOCAL ("53") }, "6:53", NULL, NULL },
   { { MODE ("scoped"), ALLOW ("a.example"), LOCAL ("53") }, NULL, NULL, "--option: network.connect_local: port 53" },
+  { { MODE ("deny"), PUBLISH ("53") }, "p:53", NULL, NULL },
+  { { MODE ("scoped"), ALLOW ("a.example"), PUBLISH ("53") }, NULL, NULL, "--option: network.publish: port 53" },
+  { { MODE ("scoped"), ALLOW ("a.example"), { SBX_KEY_NET_TRANSPARENT, "false" }, PUBLISH ("53") },
+    "1:3128 2:1080 p:53",
+    NULL,
+    NULL },
   { { MODE ("deny"), LOCAL ("80"), PUBLISH ("80") }, NULL, NULL, "--option: network.publish: this port" },
 };
 
