@@ -18,7 +18,7 @@ typedef struct
   const char *resolver;    /* ADDRESS:PORT, or NULL */
   const SbxHost *upstream; /* a proxy through which all goes, or NULL */
   guint16 upstream_port;
-  SbxAccessLog *log; /* may be NULL */
+  SbxAccessLog *log;     /* may be NULL */
   SbxRefusals *refusals; /* likewise */
   guint max_connections;
   gint64 handshake_limit; /* microseconds: for one request's head, all of it */

@@ -54,9 +54,8 @@ START_TEST (a_command)
   ck_assert_ptr_null (a.command[3]);
   ck_assert_uint_eq (a.http_port, 3128);
   ck_assert_uint_eq (a.socks_port, 1080);
-  take (&b,
-          ARGV ("-p", "unix:/p", "--http-port=1", "--socks-port", "65535", "--dns", "--transparent", "80,443,8000-8002",
-                "--transparent=443,9", "--forward", "5432", "--forward", "6-7", "-v", "--", "x"));
+  take (&b, ARGV ("-p", "unix:/p", "--http-port=1", "--socks-port", "65535", "--dns", "--transparent",
+                  "80,443,8000-8002", "--transparent=443,9", "--forward", "5432", "--forward", "6-7", "-v", "--", "x"));
   g_autofree char *transparent = ports (b.transparent);
   g_autofree char *forward = ports (b.forward);
   ck_assert_str_eq (transparent, "80,443,8000,8001,8002,9");
