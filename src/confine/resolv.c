@@ -10,16 +10,6 @@
 
 #define SERVER "127.0.0.1"
 
-/* Text that is safe to hand to every resolver there is. */
-static gboolean
-is_plain (const char *line)
-{
-  for (; *line != '\0'; line++)
-    if ((*line < ' ' && *line != '\t') || *line == 0x7f)
-      return FALSE;
-  return TRUE;
-}
-
 /* The words of @line up to a comment. (transfer full) */
 static GPtrArray *
 split_words (const char *line)
@@ -37,6 +27,17 @@ static const char *
 word (const GPtrArray *words, guint i)
 {
   return i < words->len ? g_ptr_array_index (words, i) : "";
+}
+
+/* Text that is safe to hand to every resolver there is: names are ASCII in these files. What a comment says does not matter. */
+static gboolean
+are_plain (const GPtrArray *words)
+{
+  for (guint i = 0; i < words->len; i++)
+    for (const char *byte = word (words, i); *byte != '\0'; byte++)
+      if (!g_ascii_isgraph (*byte))
+        return FALSE;
+  return TRUE;
 }
 
 static void
@@ -59,7 +60,7 @@ sbx_resolv_conf (const char *host)
       g_autoptr (GPtrArray) words = split_words (lines[i]);
       const char *first = word (words, 0);
 
-      if (!is_plain (lines[i]) || words->len < 2)
+      if (!are_plain (words) || words->len < 2)
         continue;
       if (strcmp (first, "search") == 0 || strcmp (first, "domain") == 0)
         append_line (out, words);
@@ -91,7 +92,7 @@ sbx_resolv_hosts (const char *host)
     {
       g_autoptr (GPtrArray) words = split_words (lines[i]);
 
-      if (is_plain (lines[i]) && words->len > 1 && is_loopback (word (words, 0)))
+      if (are_plain (words) && words->len > 1 && is_loopback (word (words, 0)))
         append_line (out, words);
     }
   return g_strdup (out->str);

@@ -156,6 +156,9 @@ static const struct
     "127.0.0.1 localhost\n127.0.1.1\tada.corp ada # me\n10.0.0.3 db.corp\n::1 six\nfe00::0 net\n0.0.0.0 ads.example\n",
     LOCALHOST "127.0.0.1 localhost\n127.0.1.1 ada.corp ada\n::1 six\n" },
   { sbx_resolv_hosts, "127.1 odd\n127.0.0.1\n127.0.0.1\x01x y\n#127.0.0.1 z\n", LOCALHOST },
+  /* Bytes beyond ASCII: in a comment they do not matter, in a name they do, whether or not char has a sign. */
+  { sbx_resolv_conf, "search a.example # b\303\274ro\nsearch b\303\274ro.example\n", OURS "search a.example\n" },
+  { sbx_resolv_hosts, "127.0.0.1 ada # Ad\303\240\n127.0.0.1 ad\303\240\n", LOCALHOST "127.0.0.1 ada\n" },
   { sbx_resolv_nsswitch, NULL, NULL },
   { sbx_resolv_nsswitch, "passwd: files\nhosts: files mymachines resolve [!UNAVAIL=return] dns\n", NULL },
   { sbx_resolv_nsswitch, "passwd: files\nhosts:  files resolve # dns\nnetworks: files\n",
