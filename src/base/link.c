@@ -153,7 +153,7 @@ sbx_link_receive (int socket, SbxLinkMessage *message, int *fd)
   *fd = take_descriptor (&whole);
   if (n == 0)
     return *fd >= 0 ? refuse (fd, EPROTO) : 0;
-  if (receive_rest (socket, message, (size_t) n) < 0)
+  if ((whole.msg_flags & MSG_TRUNC) != 0 || receive_rest (socket, message, (size_t) n) < 0)
     return refuse (fd, EPROTO);
   message->text[sizeof message->text - 1] = '\0';
   if (memcmp (message->magic, magic, sizeof magic) != 0 || message->version != SBX_LINK_VERSION)

@@ -153,6 +153,30 @@ START_TEST (no_messages)
 }
 END_TEST
 
+/* Only where messages are kept apart can one be too long: in a stream the next begins there. */
+START_TEST (too_long_a_message)
+{
+  struct
+  {
+    SbxLinkMessage message;
+    char surplus;
+  } sent = { .surplus = 0 };
+  SbxLinkMessage got;
+  int ends[2], fd, before;
+
+  make_pair (SOCK_SEQPACKET, ends);
+  sbx_link_message_init (&sent.message, SBX_LINK_GO, 0, 0);
+  before = count_descriptors ();
+  send_raw (ends[0], &sent, sizeof sent.message + 1, 1);
+  ck_assert_int_eq (sbx_link_receive (ends[1], &got, &fd), -1);
+  ck_assert_int_eq (errno, EPROTO);
+  ck_assert_int_eq (fd, -1);
+  ck_assert_int_eq (count_descriptors (), before);
+  close (ends[0]);
+  close (ends[1]);
+}
+END_TEST
+
 START_TEST (a_stream_may_dawdle)
 {
   SbxLinkMessage message, got;
@@ -197,6 +221,7 @@ main (void)
 
   tcase_add_loop_test (tests, messages_arrive_whole, 0, 2);
   tcase_add_loop_test (tests, nothing_to_read_is_no_end, 0, 2);
+  tcase_add_test (tests, too_long_a_message);
   tcase_add_loop_test (tests, no_messages, 0, 2 * (int) (sizeof broken / sizeof broken[0]));
   tcase_add_test (tests, a_stream_may_dawdle);
   tcase_add_loop_test (tests, surplus_descriptors_are_closed, 0, 3);
