@@ -138,9 +138,12 @@ await_link (SbxInit *init, SbxFailure *failure)
 
   init->netns.work = &init->plan->network;
   init->netns.link = -1;
-  if (init->plan->network.has_link && sbx_link_receive (init->control, &message, &init->netns.link) <= 0)
+  if (!init->plan->network.has_link)
+    return 0;
+  if (sbx_link_receive (init->control, &message, &init->netns.link) <= 0)
     return sbx_fail (failure, SBX_STEP_PROXY, errno, NULL);
-  return 0;
+  /* The kernel leaves out a descriptor for which there is no place; what would come of it is a sandbox that lacks what it was promised. */
+  return init->netns.link >= 0 ? 0 : sbx_fail (failure, SBX_STEP_PROXY, EMFILE, NULL);
 }
 
 static int

@@ -4,6 +4,7 @@
 name server of the test, which counts what it was asked; the hosts are servers of the test on loopback."""
 import contextlib
 import os
+import resource
 import shutil
 import signal
 import socket
@@ -11,7 +12,7 @@ import subprocess
 import time
 
 from proxytest import Dns, Origin, connect_head, drain, socks_bytes
-from sbxtest import main, program, test
+from sbxtest import PYTHON, main, program, test
 
 NAMES = {"ok.test": ["127.0.0.1"], "sub.ok.test": ["127.0.0.1"], "bad.ok.test": ["127.0.0.1"], "other.test": ["127.0.0.1"], "far.test": ["10.99.99.99"]}
 
@@ -433,6 +434,20 @@ def cannot(t):
         t.exit(r, 125, "both ways at once")
         r = n.box.run("-n", "allow", "--deny-host", "a.test", "--", "/bin/echo", "RAN")
         t.exit(r, 125, "single hosts out of the host's network")
+
+
+@test("whatever the limit of descriptors: a 125, or a command that has its doors; and no matter what becomes of SIGCHLD")
+def few_descriptors(t):
+    command = [PYTHON, "-I", "-S", "-c", "import socket; socket.create_connection(('127.0.0.1', 3128), 5); print('UP')"]
+    with Net(t) as n:
+        outcomes = set()
+        for limit in range(8, 41):
+            r = n.box.run("--", *command, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit)))
+            t.member((r.code, r.out), ((0, "UP\n"), (125, "")), "%d descriptors: %r" % (limit, r))
+            outcomes.add(r.code)
+        t.eq(outcomes, {0, 125}, "limits of both kinds were tried")
+        r = n.box.run("--", *command, preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+        t.eq((r.code, r.out, n.box.gone()), (0, "UP\n", []), "where children are not waited for: %r" % r)
 
 
 @test("connect_local and publish carry these ports, in mode deny and scoped, and no others; two sandboxes at once", root=True)
