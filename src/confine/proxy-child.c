@@ -150,30 +150,33 @@ sbx_proxy_child_start (SbxProxyChild *child, const SbxPolicy *policy, const char
   return send_policy (child->link, policy, id, error);
 }
 
-/* FALSE: it is still there after GRACE_MSEC. */
-static gboolean
-wait_a_while (pid_t pid)
+/* Waits until the child @pid has ended, or ends it. */
+static void
+end_child (pid_t pid)
 {
   sbx_autofd int pidfd = (int) syscall (SYS_pidfd_open, pid, 0);
   struct pollfd gone = { .fd = pidfd, .events = POLLIN };
   int n;
 
-  if (pidfd < 0)
-    return FALSE;
-  while ((n = poll (&gone, 1, GRACE_MSEC)) < 0 && errno == EINTR)
+  while ((n = pidfd >= 0 ? poll (&gone, 1, GRACE_MSEC) : 0) < 0 && errno == EINTR)
     ;
-  return n > 0;
+  if (n <= 0)
+    kill (pid, SIGKILL);
 }
 
 void
 sbx_proxy_child_clear (SbxProxyChild *child)
 {
+  pid_t reaped;
+
   sbx_fd_clear (&child->link);
   if (child->pid <= 0)
     return;
-  if (!wait_a_while (child->pid))
-    kill (child->pid, SIGKILL);
-  while (waitpid (child->pid, NULL, 0) < 0 && errno == EINTR)
+  /* Where the caller ignores SIGCHLD nobody reaps it but the kernel, and its number may be another's by now. */
+  reaped = waitpid (child->pid, NULL, WNOHANG);
+  if (reaped == 0)
+    end_child (child->pid);
+  while (reaped == 0 && waitpid (child->pid, NULL, 0) < 0 && errno == EINTR)
     ;
   child->pid = 0;
 }
