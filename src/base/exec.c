@@ -34,7 +34,9 @@ sbx_exec_fail (const char *name, int errnum, GError **error)
 {
   g_autofree char *shown = sbx_text_escape (name);
 
-  if (errnum == ENOENT || errnum == ENOTDIR || (errnum == EACCES && is_nowhere (name)))
+  if ((errnum == ENOENT || errnum == ENOTDIR) && strchr (name, '/') != NULL && access (name, F_OK) == 0)
+    g_set_error (error, SBX_ERROR, SBX_ERROR_NOT_FOUND, _("%s: the interpreter that it names was not found"), shown);
+  else if (errnum == ENOENT || errnum == ENOTDIR || (errnum == EACCES && is_nowhere (name)))
     g_set_error (error, SBX_ERROR, SBX_ERROR_NOT_FOUND, _("%s: command not found"), shown);
   else
     sbx_error_set_errno (error, SBX_ERROR_NOT_EXECUTABLE, errnum, _("cannot execute %s"), shown);

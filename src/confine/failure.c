@@ -5,10 +5,9 @@
 #include "confine/failure.h"
 
 #include <errno.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/error.h"
+#include "base/exec.h"
 #include "base/program.h"
 #include "base/text.h"
 #include "confine/probe.h"
@@ -95,16 +94,14 @@ explain (const SbxFailure *failure)
     }
 }
 
+/* What is forbidden init has looked for itself: inside, and where the command's own PATH leads. */
 static void
 command_error (const SbxFailure *failure, const char *object, GError **error)
 {
-  if (failure->errnum == ENOENT || failure->errnum == ENOTDIR)
-    g_set_error (error, SBX_ERROR, SBX_ERROR_NOT_FOUND,
-                 strchr (failure->object, '/') != NULL && access (failure->object, F_OK) == 0
-                 ? _("%s: the interpreter that it names was not found")
-                 : _("%s: command not found"), object);
+  if (failure->errnum == EACCES)
+    sbx_error_set_errno (error, SBX_ERROR_NOT_EXECUTABLE, EACCES, _("cannot execute %s"), object);
   else
-    sbx_error_set_errno (error, SBX_ERROR_NOT_EXECUTABLE, failure->errnum, _ ("cannot execute %s"), object);
+    sbx_exec_fail (failure->object, failure->errnum, error);
 }
 
 void

@@ -442,7 +442,7 @@ def statuses(t):
         for command, code, says in [
                 (["true"], 0, ""), (["sh", "-c", "exit 7"], 7, ""), (["sh", "-c", "exit 125"], 125, ""), (["sh", "-c", "kill -TERM $$"], 143, ""), (["sh", "-c", "kill -KILL $$"], 137, ""),
                 (["nonono"], 127, "nonono: command not found"), ([box.ws + "/plain"], 126, "cannot execute"), ([box.ws], 126, "cannot execute"), ([""], 127, "not found"),
-                (["connect"], 127, "connect: command not found")]:
+                ([box.ws + "/lost"], 127, "/lost: the interpreter that it names was not found"), (["connect"], 127, "connect: command not found")]:
             r = bridge(box, *to, *command)
             t.exit(r, code, command)
             t.ok(says in r.err and (says or not r.err), "%s says %r" % (command, says), r.err)

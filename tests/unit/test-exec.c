@@ -20,6 +20,7 @@ static const struct
 } cases[] = {
   { "x", ENOENT, SBX_ERROR_NOT_FOUND, "x: command not found" },
   { "/x/y", ENOTDIR, SBX_ERROR_NOT_FOUND, "/x/y: command not found" },
+  { "/", ENOENT, SBX_ERROR_NOT_FOUND, "/: the interpreter that it names was not found" },
   { "no-such-command-anywhere", EACCES, SBX_ERROR_NOT_FOUND, "not found" },
   { "passwd", EACCES, SBX_ERROR_NOT_EXECUTABLE, "cannot execute passwd: Permission denied" },
   { "/no-such-command-anywhere", EACCES, SBX_ERROR_NOT_EXECUTABLE, "Permission denied" },
