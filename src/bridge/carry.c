@@ -215,8 +215,11 @@ static G_GNUC_NORETURN void
 carry (const SbxPlace *place, SbxWay way, const GArray *doors, pid_t parent, int report)
 {
   Carrier carrier = { .place = place, .way = way };
-  int errnum = close_others (doors, report) && withdraw (parent) && set_up (&carrier, doors) ? 0 : errno;
+  int errnum = 0;
 
+  errno = 0;
+  if (!close_others (doors, report) || !withdraw (parent) || !set_up (&carrier, doors))
+    errnum = errno != 0 ? errno : ECHILD; /* that the parent has gone is no error of a call */
   if (write (report, &errnum, sizeof errnum) == (ssize_t) sizeof errnum && errnum == 0)
     {
       close (report);
