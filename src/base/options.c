@@ -46,6 +46,13 @@ sbx_option_store_number (gpointer target, const SbxOption *option, const char *a
 }
 
 gboolean
+sbx_option_store_data (gpointer target, const SbxOption *option, const char *argument, GError **error)
+{
+  G_STRUCT_MEMBER (guint, target, option->offset) = option->data;
+  return TRUE;
+}
+
+gboolean
 sbx_option_fail_argument (const SbxOption *option, const char *argument, const char *wanted, GError **error)
 {
   g_autofree char *shown = sbx_text_escape (argument);

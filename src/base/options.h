@@ -22,7 +22,7 @@ struct _SbxOption
   SbxOptionAct act;
   goffset offset;           /* sbx_option_store_*: in the target */
   guint64 minimum, maximum; /* sbx_option_store_number; at most G_MAXUINT */
-  guint data;               /* for the program's own actions */
+  guint data;               /* sbx_option_store_data, and for the program's own actions */
   const char *head;         /* N_(), or NULL: begins a group of --help */
 };
 
@@ -42,10 +42,11 @@ int sbx_option_table_parse (const SbxOption *table, gpointer target, int argc, c
 void sbx_option_append_help (const SbxOption *option, int column, GString *out);
 void sbx_option_table_append_help (const SbxOption *table, int column, GString *out);
 
-/* Actions. They store at @option's offset: const char *, gboolean (TRUE), guint. */
+/* Actions. They store at @option's offset: const char *, gboolean (TRUE), guint, and the option's own data (guint, or an enumeration). */
 gboolean sbx_option_store_text (gpointer target, const SbxOption *option, const char *argument, GError **error);
 gboolean sbx_option_store_true (gpointer target, const SbxOption *option, const char *argument, GError **error);
 gboolean sbx_option_store_number (gpointer target, const SbxOption *option, const char *argument, GError **error);
+gboolean sbx_option_store_data (gpointer target, const SbxOption *option, const char *argument, GError **error);
 
 /* Says that @argument is not @wanted (translated). Returns FALSE. */
 gboolean sbx_option_fail_argument (const SbxOption *option, const char *argument, const char *wanted, GError **error);

@@ -15,20 +15,6 @@
 #define VERB "connect"
 
 static gboolean
-be_quiet (gpointer target, const SbxOption *option, const char *argument, GError **error)
-{
-  ((SbxBridgeOptions *) target)->log_level = SBX_LOG_QUIET;
-  return TRUE;
-}
-
-static gboolean
-be_verbose (gpointer target, const SbxOption *option, const char *argument, GError **error)
-{
-  ((SbxBridgeOptions *) target)->log_level = SBX_LOG_VERBOSE;
-  return TRUE;
-}
-
-static gboolean
 take_socks_port (gpointer target, const SbxOption *option, const char *argument, GError **error)
 {
   ((SbxBridgeOptions *) target)->socks_given = TRUE;
@@ -106,8 +92,10 @@ static const SbxOption table[] = {
   { "forward", 0, N_("PORT"), N_("127.0.0.1:PORT is that of the proxy's side; repeatable"), take_ports,
     .offset = AT (forward), .data = SBX_BRIDGE_FORWARD_MAX },
 
-  { "quiet", 'q', NULL, N_("errors only"), be_quiet, .head = N_("About itself:") },
-  { "verbose", 'v', NULL, N_("notes too"), be_verbose, .head = NULL },
+  { "quiet", 'q', NULL, N_("errors only"), sbx_option_store_data, .offset = AT (log_level),
+    .data = SBX_LOG_QUIET, .head = N_("About itself:") },
+  { "verbose", 'v', NULL, N_("notes too"), sbx_option_store_data, .offset = AT (log_level),
+    .data = SBX_LOG_VERBOSE },
   { "help", 'h', NULL, N_("show this help"), sbx_option_store_true, .offset = AT (help) },
   { "version", 'V', NULL, N_("show the version"), sbx_option_store_true, .offset = AT (version) },
   SBX_OPTION_END,

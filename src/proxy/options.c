@@ -59,24 +59,6 @@ take_host (gpointer target, const SbxOption *option, const char *argument, GErro
   return sbx_layer_add_option (arguments->layer, option->data, argument, shown, error);
 }
 
-static gboolean
-be_quiet (gpointer target, const SbxOption *option, const char *argument, GError **error)
-{
-  SbxProxyArguments *arguments = target;
-
-  arguments->log_level = SBX_LOG_QUIET;
-  return TRUE;
-}
-
-static gboolean
-be_verbose (gpointer target, const SbxOption *option, const char *argument, GError **error)
-{
-  SbxProxyArguments *arguments = target;
-
-  arguments->log_level = SBX_LOG_VERBOSE;
-  return TRUE;
-}
-
 #define AT(member) G_STRUCT_OFFSET (SbxProxyArguments, member)
 
 /* clang-format off */
@@ -120,8 +102,10 @@ static const SbxOption table[] = {
   { "drain", 0, N_("S"), N_("seconds for connections to end after SIGTERM"), sbx_option_store_number,
     .offset = AT (drain), .minimum = 0, .maximum = SECONDS_MAX },
 
-  { "quiet", 'q', NULL, N_("errors only"), be_quiet, .head = N_("About itself:") },
-  { "verbose", 'v', NULL, N_("notes too"), be_verbose, .head = NULL },
+  { "quiet", 'q', NULL, N_("errors only"), sbx_option_store_data, .offset = AT (log_level),
+    .data = SBX_LOG_QUIET, .head = N_("About itself:") },
+  { "verbose", 'v', NULL, N_("notes too"), sbx_option_store_data, .offset = AT (log_level),
+    .data = SBX_LOG_VERBOSE },
   { "help", 'h', NULL, N_("show this help"), sbx_option_store_true, .offset = AT (help) },
   { "version", 'V', NULL, N_("show the version"), sbx_option_store_true, .offset = AT (version) },
   SBX_OPTION_END,

@@ -19,24 +19,6 @@
 /* --- actions ------------------------------------------------------------------------------------------------ */
 
 static gboolean
-be_quiet (gpointer target, const SbxOption *option, const char *argument, GError **error)
-{
-  SbxOptions *options = target;
-
-  options->log_level = SBX_LOG_QUIET;
-  return TRUE;
-}
-
-static gboolean
-be_verbose (gpointer target, const SbxOption *option, const char *argument, GError **error)
-{
-  SbxOptions *options = target;
-
-  options->log_level = SBX_LOG_VERBOSE;
-  return TRUE;
-}
-
-static gboolean
 take_policy_file (gpointer target, const SbxOption *option, const char *argument, GError **error)
 {
   SbxOptions *options = target;
@@ -171,8 +153,10 @@ static const SbxOption table[] = {
     .head = N_("About itself:") },
   { "probe", 0, NULL, N_("try what this needs of the kernel, and say what is missing"), sbx_option_store_true,
     .offset = AT (probe) },
-  { "quiet", 'q', NULL, N_("errors only"), be_quiet, .head = NULL },
-  { "verbose", 'v', NULL, N_("notes too"), be_verbose, .head = NULL },
+  { "quiet", 'q', NULL, N_("errors only"), sbx_option_store_data, .offset = AT (log_level),
+    .data = SBX_LOG_QUIET },
+  { "verbose", 'v', NULL, N_("notes too"), sbx_option_store_data, .offset = AT (log_level),
+    .data = SBX_LOG_VERBOSE },
   { "help", 'h', NULL, N_("show this help"), sbx_option_store_true, .offset = AT (help) },
   { "version", 'V', NULL, N_("show the version"), sbx_option_store_true, .offset = AT (version) },
   SBX_OPTION_END,
