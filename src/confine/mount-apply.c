@@ -545,7 +545,15 @@ sbx_mount_add_policy (const SbxMountApply *apply, int source, SbxFailure *failur
 
 /* -- afterwards ---------------------------------------------------------------------------------------------- */
 
-/* A name that is covered is the root of a mount: of our own tmpfs where it is masked, and in any case read-only unless it is a pin. */
+/* What a name is to be covered with. */
+typedef struct
+{
+  SbxMountKind kind;
+  const char *store; /* SBX_MOUNT_FILE: the file in our own tmpfs */
+} Cover;
+
+/* A name that is covered is the root of a mount: of our own tmpfs where it is masked or has a file of ours, and in any case read-only
+ * unless it is a pin. */
 static bool
 is_covered (const SbxMountApply *apply, int target, SbxMountKind kind)
 {
@@ -557,14 +565,15 @@ is_covered (const SbxMountApply *apply, int target, SbxMountKind kind)
     return false;
   if (at.stx_dev_major == own.stx_dev_major && at.stx_dev_minor == own.stx_dev_minor)
     return true;
-  if (is_mask (kind) || !(at.stx_attributes_mask & at.stx_attributes & STATX_ATTR_MOUNT_ROOT))
+  if (is_mask (kind) || kind == SBX_MOUNT_FILE || !(at.stx_attributes_mask & at.stx_attributes & STATX_ATTR_MOUNT_ROOT))
     return false;
   return kind == SBX_MOUNT_PIN || (fstatfs (target, &fs) == 0 && (fs.f_flags & ST_RDONLY));
 }
 
 static int
-cover (const SbxMountApply *apply, int target, SbxMountKind kind)
+cover (const SbxMountApply *apply, int target, Cover with)
 {
+  const SbxMountKind kind = with.kind;
   struct stat st;
   bool of_host = false;
   int tree, result, saved;
@@ -573,7 +582,11 @@ cover (const SbxMountApply *apply, int target, SbxMountKind kind)
     return 0;
   if (fstat (target, &st) < 0)
     return -1;
-  if (S_ISSOCK (st.st_mode) && (st.st_mode & 07777) == 0)
+  if (kind == SBX_MOUNT_FILE && S_ISDIR (st.st_mode))
+    return 0;
+  if (kind == SBX_MOUNT_FILE)
+    tree = sbx_sys_open_tree (apply->masks, with.store, OPEN_TREE_CLONE);
+  else if (S_ISSOCK (st.st_mode) && (st.st_mode & 07777) == 0)
     tree = sbx_sys_open_tree (apply->masks, "absent", OPEN_TREE_CLONE | AT_SYMLINK_NOFOLLOW);
   else if (is_mask (kind) || S_ISFIFO (st.st_mode)) /* which a read-only mount keeps nobody from writing to */
     tree = sbx_sys_open_tree (apply->masks, S_ISDIR (st.st_mode) ? "mask-dir" : "mask-file", OPEN_TREE_CLONE);
@@ -601,22 +614,23 @@ is_gone (int errnum)
 
 /* What a link that took the name leads to is treated as the name itself. */
 static int
-cover_link_target (const SbxMountApply *apply, const char *path, SbxMountKind kind)
+cover_link_target (const SbxMountApply *apply, const char *path, Cover with)
 {
   int target = openat (apply->root, path + 1, O_PATH | O_CLOEXEC);
   int result, saved;
 
   if (target < 0)
     return is_gone (errno) || errno == EACCES ? 0 : -1;
-  result = cover (apply, target, kind);
+  result = cover (apply, target, with);
   saved = errno;
   close (target);
   errno = saved;
   return result;
 }
 
+/* A file of ours lies on a link as on any name. */
 static int
-cover_once (const SbxMountApply *apply, const char *path, SbxMountKind kind)
+cover_once (const SbxMountApply *apply, const char *path, Cover with)
 {
   struct stat st;
   int target = open_below (apply->root, path);
@@ -625,22 +639,22 @@ cover_once (const SbxMountApply *apply, const char *path, SbxMountKind kind)
 
   if (target < 0)
     return is_gone (errno) || is_out_of_reach (errno) ? 0 : -1;
-  is_link = fstat (target, &st) == 0 && S_ISLNK (st.st_mode);
-  result = cover (apply, target, is_link ? SBX_MOUNT_PIN_LINK : kind);
+  is_link = with.kind != SBX_MOUNT_FILE && fstat (target, &st) == 0 && S_ISLNK (st.st_mode);
+  result = cover (apply, target, is_link ? (Cover){ SBX_MOUNT_PIN_LINK, NULL } : with);
   saved = errno;
   close (target);
   errno = saved;
-  if (result == 0 && is_link && kind != SBX_MOUNT_PIN_LINK)
-    return cover_link_target (apply, path, kind);
+  if (result == 0 && is_link && with.kind != SBX_MOUNT_PIN_LINK)
+    return cover_link_target (apply, path, with);
   return result;
 }
 
 /* Whoever replaces a name may do it again before the mount is made; the kernel then knows no such place (ENOENT, EINVAL). */
 static int
-cover_path (const SbxMountApply *apply, const char *path, SbxMountKind kind)
+cover_path (const SbxMountApply *apply, const char *path, Cover with)
 {
   for (int attempt = 0; attempt < COVER_ATTEMPTS; attempt++)
-    if (cover_once (apply, path, kind) == 0)
+    if (cover_once (apply, path, with) == 0)
       return 0;
     else if (!is_gone (errno) && errno != EINVAL)
       return -1;
@@ -667,21 +681,21 @@ sbx_mount_again (const SbxMountApply *apply, SbxFailure *failure)
   for (size_t i = 0; i < apply->work->n_mounts; i++)
     {
       const SbxMount *mount = &apply->work->mounts[i];
-      SbxMountKind kind = mount->kind;
+      Cover with = { mount->kind, mount->store };
 
-      if (kind == SBX_MOUNT_PIN && !is_what_was_pinned (apply, mount))
-        kind = SBX_MOUNT_BIND_RO;
-      if (kind == SBX_MOUNT_ABSENT)
-        kind = mount->reason == SBX_RULE_DENY_READ ? SBX_MOUNT_MASK_FILE : SBX_MOUNT_BIND_RO;
-      if (mount->watched && cover_path (apply, mount->path, kind) < 0)
+      if (with.kind == SBX_MOUNT_PIN && !is_what_was_pinned (apply, mount))
+        with.kind = SBX_MOUNT_BIND_RO;
+      if (with.kind == SBX_MOUNT_ABSENT)
+        with.kind = mount->reason == SBX_RULE_DENY_READ ? SBX_MOUNT_MASK_FILE : SBX_MOUNT_BIND_RO;
+      if (mount->watched && cover_path (apply, mount->path, with) < 0)
         return sbx_fail (failure, SBX_STEP_MOUNT, errno, mount->path);
     }
   for (size_t i = 0; i < apply->work->n_absents; i++)
     {
       const SbxAbsent *absent = &apply->work->absents[i];
+      const Cover with = { absent->mask ? SBX_MOUNT_MASK_FILE : SBX_MOUNT_BIND_RO, NULL };
 
-      if (!absent->in_writable
-          && cover_path (apply, absent->path, absent->mask ? SBX_MOUNT_MASK_FILE : SBX_MOUNT_BIND_RO) < 0)
+      if (!absent->in_writable && cover_path (apply, absent->path, with) < 0)
         return sbx_fail (failure, SBX_STEP_MOUNT, errno, absent->path);
     }
   return 0;

@@ -568,6 +568,7 @@ sbx_mount_plan_add_file (SbxMountPlan *plan, const SbxPathTable *table, const ch
   g_snprintf (store, sizeof store, "file%u", plan->points->len);
   mount = sbx_chunk_alloc (plan->memory, sizeof *mount);
   mount->kind = SBX_MOUNT_FILE;
+  mount->watched = TRUE;
   mount->path = keep (plan, path);
   mount->store = keep (plan, store);
   point = sbx_chunk_alloc (plan->memory, sizeof *point);

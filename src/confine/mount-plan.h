@@ -75,7 +75,7 @@ SbxMountPlan *sbx_mount_plan_new (const SbxPathTable *table, const SbxPolicy *po
 void sbx_mount_plan_free (SbxMountPlan *plan);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SbxMountPlan, sbx_mount_plan_free)
 
-/* Puts a file with @text over @path (a file, or a link wherever it leads). Nothing is done where there is none, or where the policy does
+/* Puts a file with @text over @path (a file, or a link wherever it leads), also when the host replaces that. Nothing is done where there is none, or where the policy does
  * not let it be seen. */
 void sbx_mount_plan_add_file (SbxMountPlan *plan, const SbxPathTable *table, const char *path, const char *text);
 

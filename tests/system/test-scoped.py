@@ -12,7 +12,7 @@ import subprocess
 import time
 
 from proxytest import Dns, Origin, connect_head, drain, socks_bytes
-from sbxtest import PYTHON, main, program, test
+from sbxtest import PYTHON, Skip, main, program, test, tool
 
 NAMES = {"ok.test": ["127.0.0.1"], "sub.ok.test": ["127.0.0.1"], "bad.ok.test": ["127.0.0.1"], "other.test": ["127.0.0.1"], "far.test": ["10.99.99.99"]}
 
@@ -235,6 +235,36 @@ def files(t):
         t.ok("Permission denied" in n.box.sh("cat /etc/hosts").err, "what is denied stays denied")
     with Net(t, extra='filesystem : { view = "minimal"; };') as n, inside(n) as i:
         t.eq(i.value('call("ok.test", %d)' % n.port), "hello x bye", "a minimal view")
+
+
+@test("these files stay the sandbox's when the host replaces its own, by a file or by a link")
+def replaced_files(t):
+    outside = """
+cd "$2" && mkdir etc && cp -L /etc/passwd /etc/group etc/ && echo nameserver 192.0.2.1 | tee etc/resolv.conf >etc/other && echo 192.0.2.2 db.corp >etc/hosts
+mount --bind etc /etc && cd "$1" && shift 2 || exit 77
+"$@" &
+for i in $(seq 200); do test -e up && break; sleep 0.05; done
+echo nameserver 192.0.2.3 >/etc/new && mv /etc/new /etc/resolv.conf
+ln -s other /etc/new && mv -T /etc/new /etc/hosts
+: >go
+wait $!
+"""
+    inside_it = """
+: >up
+for i in $(seq 200); do test -e go && break; sleep 0.05; done
+for i in $(seq 100); do cat /etc/resolv.conf /etc/hosts >seen; grep -q 192.0.2 seen || break; sleep 0.05; done
+cat seen
+"""
+    with Net(t) as n:
+        # Of all users that namespace knows this one only.
+        for top, _, files in os.walk(n.box.root):
+            for name in [top] + [os.path.join(top, f) for f in files]:
+                os.chown(name, n.box.uid, n.box.uid)
+        r = n.box.call([tool("unshare"), "-Urm", "/bin/sh", "-c", outside, "sh", n.box.ws, n.box.out] + n.box.argv("sandbox-run", ["--", "/bin/sh", "-c", inside_it]))
+        if r.code == 77:
+            raise Skip("nothing can be mounted here: " + r.err.strip()[:80])
+        t.exit(r, 0, "the command")
+        t.ok("nameserver 127.0.0.1\n" in r.out and "localhost" in r.out and "192.0.2" not in r.out, "what it reads in the end", r)
 
 
 def proxies(box):
