@@ -9,10 +9,12 @@
 #include "base/program.h"
 #include "base/text.h"
 
+#define KNOWN_MAX 1024 /* distinct ones that are kept; names can be made up without end */
+
 struct _SbxRefusals
 {
-  GPtrArray *texts; /* char*: "NAME:PORT (reason)", "NAME (reason)" */
-  guint more;
+  GHashTable *known; /* char*: "NAME:PORT (reason)", "NAME (reason)" */
+  GPtrArray *named;  /* the first of them, in their order */
   gboolean unlisted; /* an allow rule would let some of it through */
 };
 
@@ -21,7 +23,8 @@ sbx_refusals_new (void)
 {
   SbxRefusals *refusals = g_new0 (SbxRefusals, 1);
 
-  refusals->texts = g_ptr_array_new_with_free_func (g_free);
+  refusals->known = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  refusals->named = g_ptr_array_new ();
   return refusals;
 }
 
@@ -30,7 +33,8 @@ sbx_refusals_free (SbxRefusals *refusals)
 {
   if (refusals == NULL)
     return;
-  g_ptr_array_unref (refusals->texts);
+  g_ptr_array_unref (refusals->named);
+  g_hash_table_unref (refusals->known);
   g_free (refusals);
 }
 
@@ -49,14 +53,12 @@ sbx_refusals_add (SbxRefusals *refusals, const SbxAccessRecord *record)
     text = g_strdup_printf (bare ? "[%s]:%u (%s)" : "%s:%u (%s)", name, record->port, record->reason);
   else
     text = g_strdup_printf ("%s (%s)", name, record->reason);
-  for (guint i = 0; i < refusals->texts->len; i++)
-    if (strcmp (g_ptr_array_index (refusals->texts, i), text) == 0)
-      return;
   refusals->unlisted |= g_str_has_suffix (record->reason, "not-listed");
-  if (refusals->texts->len < SBX_REFUSALS_MAX)
-    g_ptr_array_add (refusals->texts, g_steal_pointer (&text));
-  else
-    refusals->more++;
+  if (g_hash_table_contains (refusals->known, text) || g_hash_table_size (refusals->known) >= KNOWN_MAX)
+    return;
+  if (refusals->named->len < SBX_REFUSALS_MAX)
+    g_ptr_array_add (refusals->named, text);
+  g_hash_table_add (refusals->known, g_steal_pointer (&text));
 }
 
 char *
@@ -64,19 +66,19 @@ sbx_refusals_describe (const SbxRefusals *refusals)
 {
   g_autoptr (GString) list = g_string_new (NULL);
   g_autoptr (GString) text = g_string_new (NULL);
+  guint more = g_hash_table_size (refusals->known) - refusals->named->len;
 
-  if (refusals->texts->len == 0)
+  if (refusals->named->len == 0)
     return NULL;
-  for (guint i = 0; i < refusals->texts->len; i++)
-    g_string_append_printf (list, "%s%s", i > 0 ? ", " : "", (const char *) g_ptr_array_index (refusals->texts, i));
-  if (refusals->more == 0)
+  for (guint i = 0; i < refusals->named->len; i++)
+    g_string_append_printf (list, "%s%s", i > 0 ? ", " : "", (const char *) g_ptr_array_index (refusals->named, i));
+  if (more == 0)
     /* TRANSLATORS: what follows is a list of hosts, each with a machine word for the reason */
     g_string_append_printf (text, _("refused by the policy: %s"), list->str);
   else
     g_string_append_printf (
-        text,
-        ngettext ("refused by the policy: %s, and %u more", "refused by the policy: %s, and %u more", refusals->more),
-        list->str, refusals->more);
+        text, ngettext ("refused by the policy: %s, and %u more", "refused by the policy: %s, and %u more", more),
+        list->str, more);
   if (refusals->unlisted)
     g_string_append_printf (text, "\n%s",
                             _("--allow-host HOST[:PORT], or network.allow in the user's policy, lets a host through"));

@@ -7,7 +7,7 @@
 
 G_BEGIN_DECLS
 
-#define SBX_REFUSALS_MAX 8 /* that are named; of more only the number is kept */
+#define SBX_REFUSALS_MAX 8 /* that are named; more are counted, each once, to a thousand or so */
 
 typedef struct _SbxRefusals SbxRefusals;
 

@@ -56,12 +56,20 @@ START_TEST (many_are_counted)
       note (refusals, name, 0, "port-not-listed", FALSE, FALSE);
     }
   g_autofree char *one = sbx_refusals_describe (refusals);
-  note (refusals, "last.test", 0, "not-listed", FALSE, FALSE);
+  for (int i = 0; i < 3; i++)
+    note (refusals, "last.test", 0, "not-listed", FALSE, FALSE);
   g_autofree char *two = sbx_refusals_describe (refusals);
 
   ck_assert_ptr_nonnull (strstr (one, "n7.test (port-not-listed), and 1 more\n"));
   ck_assert_ptr_nonnull (strstr (two, ", and 2 more\n--allow-host"));
   ck_assert_ptr_null (strstr (two, "last.test"));
+  for (guint i = 0; i < 3000; i++)
+    {
+      g_autofree char *name = g_strdup_printf ("m%u.test", i);
+      note (refusals, name, 0, "not-listed", FALSE, FALSE);
+    }
+  g_autofree char *many = sbx_refusals_describe (refusals);
+  ck_assert_ptr_nonnull (strstr (many, ", and 1016 more\n"));
 }
 END_TEST
 
