@@ -73,7 +73,7 @@ sbx_refusals_describe (const SbxRefusals *refusals)
   for (guint i = 0; i < refusals->named->len; i++)
     g_string_append_printf (list, "%s%s", i > 0 ? ", " : "", (const char *) g_ptr_array_index (refusals->named, i));
   if (more == 0)
-    /* TRANSLATORS: what follows is a list of hosts, each with a machine word for the reason */
+    /* Translators: what follows is a list of hosts, each with a machine word for the reason */
     g_string_append_printf (text, _("refused by the policy: %s"), list->str);
   else
     g_string_append_printf (
