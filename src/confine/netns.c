@@ -255,34 +255,36 @@ is_stream (int socket)
 }
 
 static bool
-is_opened (const SbxNetns *netns, uint32_t address, uint16_t port)
+was_offered (const SbxNetns *netns, uint32_t address, uint16_t port)
 {
-  unsigned int n = netns->n_opened < SBX_LINK_ON_DEMAND_MAX ? netns->n_opened : SBX_LINK_ON_DEMAND_MAX;
+  unsigned int n = netns->n_offered < SBX_NETNS_OFFERED_MAX ? netns->n_offered : SBX_NETNS_OFFERED_MAX;
 
   for (unsigned int i = 0; i < n; i++)
-    if (netns->opened[i].address == address && netns->opened[i].port == port)
+    if (netns->offered[i].address == address && netns->offered[i].port == port)
       return true;
   return false;
 }
 
+/* Whether somebody listens there is asked of the kernel: the proxy closes doors in its own time, and may have failed to take one. */
 int
 sbx_netns_prepare_connect (SbxNetns *netns, int socket, const struct sockaddr *address, socklen_t length)
 {
   SbxDoorWork door = { .door = SBX_DOOR_TRANSPARENT };
-  unsigned int place = netns->n_opened % SBX_LINK_ON_DEMAND_MAX;
+  unsigned int place = netns->n_offered % SBX_NETNS_OFFERED_MAX;
 
   if (netns->link < 0 || netns->work->ports == NULL || !get_called (address, length, &door.address, &door.port)
       || (door.address & SBX_VIRTUAL_MASK) != SBX_VIRTUAL_NETWORK || door.address == (SBX_VIRTUAL_NETWORK | 1)
-      || (netns->work->ports[door.port / 8] & 1u << door.port % 8) == 0 || !is_stream (socket)
-      || is_opened (netns, door.address, door.port))
+      || (netns->work->ports[door.port / 8] & 1u << door.port % 8) == 0 || !is_stream (socket))
     return 0;
   if (offer_door (netns->link, &door) < 0)
     {
+      if (errno == EADDRINUSE && was_offered (netns, door.address, door.port))
+        return 0;
       /* EADDRINUSE: the command listens on all its addresses there; it shall not be taken for somebody else. */
       return errno == EADDRINUSE || is_gone (errno) ? ECONNREFUSED : EAGAIN;
     }
-  netns->opened[place].address = door.address;
-  netns->opened[place].port = door.port;
-  netns->n_opened++;
+  netns->offered[place].address = door.address;
+  netns->offered[place].port = door.port;
+  netns->n_offered++;
   return 0;
 }

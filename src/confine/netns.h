@@ -36,6 +36,9 @@ typedef struct
   const uint8_t *ports; /* a bit for each port that names may be called at without a proxy's protocol; NULL: none */
 } SbxNetWork;
 
+/* As many doors on demand as the proxy has, and as many again: of those it may not have closed all yet. */
+#define SBX_NETNS_OFFERED_MAX (2 * SBX_LINK_ON_DEMAND_MAX)
+
 typedef struct
 {
   const SbxNetWork *work;
@@ -44,8 +47,8 @@ typedef struct
   {
     uint32_t address;
     uint16_t port;
-  } opened[SBX_LINK_ON_DEMAND_MAX]; /* as the proxy has them: a ring */
-  unsigned int n_opened;
+  } offered[SBX_NETNS_OFFERED_MAX]; /* a ring of those that were offered last */
+  unsigned int n_offered;
 } SbxNetns;
 
 /* Brings lo up. Needs CAP_NET_ADMIN. */

@@ -319,7 +319,8 @@ START_TEST (own_servers)
 }
 END_TEST
 
-/* The oldest makes room, here as in the proxy. */
+/* The oldest makes room when the proxy comes to it: it is asked for again when it is gone, and not refused before. What the proxy does
+ * not have, whyever, is offered again. */
 START_TEST (many_names)
 {
   int fds[SBX_LINK_ON_DEMAND_MAX], fd;
@@ -333,9 +334,13 @@ START_TEST (many_names)
   ck_assert_int_eq (call (SBX_VIRTUAL_NETWORK | 2, 443), 0);
   ck_assert_int_eq (call (SBX_VIRTUAL_NETWORK | 0x10000, 443), 0);
   hear (SBX_LINK_LISTEN, &fd);
+  ck_assert_int_eq (call (SBX_VIRTUAL_NETWORK | 2, 443), 0);
   close (fds[0]);
   ck_assert_int_eq (call (SBX_VIRTUAL_NETWORK | 3, 443), 0);
   ck_assert_int_eq (call (SBX_VIRTUAL_NETWORK | 2, 443), 0);
+  hear (SBX_LINK_LISTEN, &fd);
+  close (fds[200]);
+  ck_assert_int_eq (call (SBX_VIRTUAL_NETWORK | 202, 443), 0);
   hear (SBX_LINK_LISTEN, &fd);
 }
 END_TEST
