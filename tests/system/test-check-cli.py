@@ -235,8 +235,11 @@ def follow(t):
         seen, end = set(), time.time() + 0.8
         while time.time() < end:
             with open(place, "w") as f:
-                f.flush()
-                seen.add(g.ask("secret/creds")[0])
+                emptied = time.time()
+                answer = g.ask("secret/creds")[0]
+                # Where this machine was too busy the empty file was at rest after all.
+                if time.time() - emptied < 0.1:
+                    seen.add(answer)
                 f.write('filesystem : { deny_read = [ "secret" ]; };')
                 f.flush()
             seen.add(g.ask("secret/creds")[0])
