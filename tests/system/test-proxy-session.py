@@ -133,7 +133,9 @@ def doors(t):
         t.eq({r["rule"] for r in rows if r["name"] == "ok.example"}, {"/etc/test.conf:3"}, "the rule that allows")
         t.eq({r["rule"] for r in rows if r["name"] == "bad.ok.example"}, {"/etc/test.conf:4"}, "the rule that denies")
         t.eq(s.s.end(), 0, "the end of the link is the end")
-        t.eq(s.s.said(), "", "and nothing was printed")
+        said = s.s.said()
+        t.ok(said.startswith("sandbox-proxy: warning: refused by the policy: ") and said.count("\n") == 2, "and nothing is printed but what was refused", said)
+        t.ok("bad.ok.example:%d (deny-host)" % s.port in said and "other.example:%d (not-listed)" % s.port in said, "by name", said)
 
 
 @test("a virtual address as a literal is the name it stands for; any other of the range is refused")
