@@ -109,9 +109,12 @@ judge_entry (const GPtrArray *files, const SbxLintFile *file, const SbxEntry *en
   g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
 
   if (find_target (files, file->level, entry) == NULL)
-    sbx_findings_addf (findings, may_fail ? SBX_FINDING_NOTE : SBX_FINDING_ERROR, &entry->origin,
-                       entry->number != 0 ? _("there is no service \"%s\" at this level or above")
-                                          : _("there is no fragment \"%s\" at this level or above"), name);
+    {
+      if (!may_fail || !file->shipped)
+        sbx_findings_addf (findings, may_fail ? SBX_FINDING_NOTE : SBX_FINDING_ERROR, &entry->origin,
+                           entry->number != 0 ? _("there is no service \"%s\" at this level or above")
+                                              : _("there is no fragment \"%s\" at this level or above"), name);
+    }
   else if (leads_back (files, file->level, entry, file, seen))
     sbx_findings_addf (findings, SBX_FINDING_ERROR, &entry->origin, _("\"%s\" leads back to this file"), name);
 }

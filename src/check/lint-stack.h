@@ -12,9 +12,10 @@ typedef struct
   char *path;
   char *name; /* "sandbox.conf.d/50-a.conf": what it is below its level's directory; NULL: a file of its own */
   SbxLevel level;
-  SbxLayer *layer; /* NULL: it could not be parsed */
-  gboolean hidden; /* another file of the level takes its place */
-  gboolean wanted; /* what is found in it is to be told */
+  SbxLayer *layer;  /* NULL: it could not be parsed */
+  gboolean hidden;  /* another file of the level takes its place */
+  gboolean shipped; /* the distribution's own: it offers what hardly any machine has all of */
+  gboolean wanted;  /* what is found in it is to be told */
 } SbxLintFile;
 
 void sbx_lint_file_free (SbxLintFile *file);

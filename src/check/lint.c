@@ -72,6 +72,7 @@ read_file (Lint *lint, const SbxSource *source, SbxLevel level, const char *name
   file->name = g_strdup (name);
   file->level = level;
   file->hidden = hidden;
+  file->shipped = sbx_path_is_below (file->path, lint->context->vendor_dir);
   file->wanted = is_wanted (lint, file->path);
   file->layer = sbx_loader_parse (&input, errors, NULL);
   g_ptr_array_add (lint->files, file);
