@@ -41,4 +41,48 @@ dist_vendor_DATA = \
 	etc/vendor/sandbox.conf
 
 dist_vendorservices_DATA = \
-	etc/vendor/services/other.conf
+	etc/vendor/services/apt-get.conf \
+	etc/vendor/services/apt.conf \
+	etc/vendor/services/cargo.conf \
+	etc/vendor/services/chromium.conf \
+	etc/vendor/services/cmake.conf \
+	etc/vendor/services/ctest.conf \
+	etc/vendor/services/firefox-esr.conf \
+	etc/vendor/services/firefox.conf \
+	etc/vendor/services/git.conf \
+	etc/vendor/services/gmake.conf \
+	etc/vendor/services/go.conf \
+	etc/vendor/services/google-chrome.conf \
+	etc/vendor/services/gradle.conf \
+	etc/vendor/services/gradlew.conf \
+	etc/vendor/services/make.conf \
+	etc/vendor/services/meson.conf \
+	etc/vendor/services/mvn.conf \
+	etc/vendor/services/mvnw.conf \
+	etc/vendor/services/ninja.conf \
+	etc/vendor/services/node.conf \
+	etc/vendor/services/npm.conf \
+	etc/vendor/services/npx.conf \
+	etc/vendor/services/other.conf \
+	etc/vendor/services/pip.conf \
+	etc/vendor/services/pip3.conf \
+	etc/vendor/services/pnpm.conf \
+	etc/vendor/services/pnpx.conf \
+	etc/vendor/services/python.conf \
+	etc/vendor/services/python3.conf \
+	etc/vendor/services/scp.conf \
+	etc/vendor/services/sftp.conf \
+	etc/vendor/services/ssh.conf \
+	etc/vendor/services/uv.conf \
+	etc/vendor/services/uvx.conf \
+	etc/vendor/services/yarn.conf \
+	etc/vendor/services/yarnpkg.conf
+
+dist_vendorfragments_DATA = \
+	etc/vendor/policy.d/browser.conf \
+	etc/vendor/policy.d/dev-caches.conf \
+	etc/vendor/policy.d/java.conf \
+	etc/vendor/policy.d/locked.conf \
+	etc/vendor/policy.d/node.conf \
+	etc/vendor/policy.d/python.conf \
+	etc/vendor/policy.d/secrets.conf

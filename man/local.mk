@@ -5,6 +5,7 @@ MAN_PAGES = \
 	man/sandbox-policy-check.1 \
 	man/sandbox-proxy.8 \
 	man/sandbox-run.1 \
+	man/sandbox-services.5 \
 	man/sandbox.7 \
 	man/sandbox.conf.5
 

@@ -150,6 +150,7 @@ SYSTEM_TESTS = \
 	tests/system/test-scoped.py \
 	tests/system/test-seccomp-programs.py \
 	tests/system/test-search.py \
+	tests/system/test-services.py \
 	tests/system/test-sockets.py \
 	tests/system/test-terminal.py \
 	tests/system/test-tools.py \

@@ -91,7 +91,7 @@ lacking () # LIST, OTHER LIST
   done
 }
 
-pages="man/sandbox-run.1 man/sandbox-policy-check.1 man/sandbox-proxy.8 man/sandbox-bridge.1 man/sandbox.conf.5 man/sandbox.7"
+pages="man/sandbox-run.1 man/sandbox-policy-check.1 man/sandbox-proxy.8 man/sandbox-bridge.1 man/sandbox.conf.5 man/sandbox-services.5 man/sandbox.7"
 
 echo "1..$((9 + 2 * $(echo "$pages" | wc -w)))"
 report "the table and the page are found" "$([ "$(echo "$keywords" | wc -l)" -gt 30 ] && [ "$(echo "$explained" | wc -l)" -gt 30 ] ||

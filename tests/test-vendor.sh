@@ -56,10 +56,20 @@ uncommented ()
     -e 's/^# \([{}];\{0,1\}\)$/\1/p' -e '/sandbox-policy-check/d' -e 's/^# \(  [a-z].*\)$/\1/p' "$SBX_SRCDIR/etc/sandbox.conf"
 }
 
-echo 1..11
+echo 1..14
 
 # Missing names are notes: another home has other programs.
 report "lint finds neither errors nor warnings" "$(ask --strict --quiet lint 2>&1 || echo "status $?")"
+
+# A service offers what hardly any machine has all of; that patterns are looked up at the start is said of one fragment.
+report "nor anything to note, but for patterns" "$(ask lint 2>&1 | grep -v '/policy.d/secrets.conf:[0-9]*: note: "glob:')"
+
+report "no host is named" "$(sed 's/#.*//' "$SBX_SRCDIR"/etc/vendor/*.conf "$SBX_SRCDIR"/etc/vendor/*/*.conf | grep -nE '(^|[^_[:alpha:]])(allow|host|connect_local|unix_sockets) *=')"
+
+# The fragments of hosts that services offer are those that can be made.
+report "what is offered and not shipped is called after a tool" "$(
+  sed -n 's/#.*//; s/.*control = "optional"; *policy = "\([^"]*\)".*/\1/p' "$SBX_SRCDIR"/etc/vendor/services/*.conf | sort -u |
+    grep -vxE 'hosts-(apt|cargo|git|go|gradle|maven|npm|pip|ssh)')"
 
 ask --format conf show >"$dir/1.conf" 2>"$dir/err"
 mkdir -p "$dir/again/usr/lib/sandbox"
