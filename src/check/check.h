@@ -26,6 +26,7 @@ int sbx_check_export (const SbxCheckOptions *options, int argc, char **argv, GEr
 int sbx_check_requests (const SbxCheckOptions *options, int argc, char **argv, GError **error);
 int sbx_check_trust (const SbxCheckOptions *options, int argc, char **argv, GError **error);
 int sbx_check_untrust (const SbxCheckOptions *options, int argc, char **argv, GError **error);
+int sbx_check_discover (const SbxCheckOptions *options, int argc, char **argv, GError **error);
 int sbx_check_inside (const SbxCheckOptions *options, int argc, char **argv, GError **error);
 int sbx_check_probe (const SbxCheckOptions *options, int argc, char **argv, GError **error);
 

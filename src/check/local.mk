@@ -8,6 +8,19 @@ sandbox_policy_check_SOURCES = \
 	src/check/cat.c \
 	src/check/check.c \
 	src/check/check.h \
+	src/check/discover-apt.c \
+	src/check/discover-ask.c \
+	src/check/discover-cargo.c \
+	src/check/discover-found.c \
+	src/check/discover-git.c \
+	src/check/discover-go.c \
+	src/check/discover-java.c \
+	src/check/discover-npm.c \
+	src/check/discover-pip.c \
+	src/check/discover-read.c \
+	src/check/discover-toml.c \
+	src/check/discover.c \
+	src/check/discover.h \
 	src/check/exclusions.c \
 	src/check/export-bwrap.c \
 	src/check/export-seatbelt.c \

@@ -67,6 +67,7 @@ static const SbxOption options_table[] = {
   { "dirs", 0, NULL, N_("filter: pass directories that lead to what may be read"), take, .data = SBX_CHECK_DIRS },
   { "partial", 0, NULL, N_("export: leave out what the format cannot say"), take, .data = SBX_CHECK_PARTIAL },
   { "tool", 0, NULL, N_("can connect: a web tool asks, not a command"), take, .data = SBX_CHECK_TOOL },
+  { "project", 0, NULL, N_("discover: read files of the workspace, too"), take, .data = SBX_CHECK_PROJECT },
   { "help", 'h', NULL, N_("show this help (of one verb: VERB --help)"), take, .data = SBX_CHECK_HELP },
   { "version", 'V', NULL, N_("show the version"), take, .data = SBX_CHECK_VERSION },
   SBX_OPTION_END,

@@ -27,6 +27,7 @@ typedef enum
   SBX_CHECK_FOLLOW = 1 << 14,
   SBX_CHECK_DIRS = 1 << 15,
   SBX_CHECK_PARTIAL = 1 << 16,
+  SBX_CHECK_PROJECT = 1 << 17,
 } SbxCheckOption;
 
 /* What every verb that reads a policy takes. */
