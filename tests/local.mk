@@ -132,6 +132,7 @@ SYSTEM_TESTS = \
 	tests/system/test-check-cli.py \
 	tests/system/test-database-clients.py \
 	tests/system/test-discover.py \
+	tests/system/test-edit.py \
 	tests/system/test-env.py \
 	tests/system/test-export.py \
 	tests/system/test-faults.py \

@@ -20,6 +20,8 @@ sbx_check_context (const SbxCheckOptions *options, const char *service, GError *
     .workspace = options->workspace,
     .service = service != NULL ? service : options->service,
     .no_project = (options->given & SBX_CHECK_NO_PROJECT) != 0,
+    .edited = options->edited,
+    .edited_copy = options->edited_copy,
   };
 
   return sbx_context_new (&wanted, error);

@@ -2,6 +2,7 @@
 /* check.h - what the verbs of sandbox-policy-check share: the exit statuses and the loading of the policy in force. */
 #pragma once
 
+#include "check/findings.h"
 #include "check/options.h"
 #include "policy/policy.h"
 
@@ -27,6 +28,7 @@ int sbx_check_requests (const SbxCheckOptions *options, int argc, char **argv, G
 int sbx_check_trust (const SbxCheckOptions *options, int argc, char **argv, GError **error);
 int sbx_check_untrust (const SbxCheckOptions *options, int argc, char **argv, GError **error);
 int sbx_check_discover (const SbxCheckOptions *options, int argc, char **argv, GError **error);
+int sbx_check_edit (const SbxCheckOptions *options, int argc, char **argv, GError **error);
 int sbx_check_inside (const SbxCheckOptions *options, int argc, char **argv, GError **error);
 int sbx_check_probe (const SbxCheckOptions *options, int argc, char **argv, GError **error);
 
@@ -35,6 +37,9 @@ SbxContext *sbx_check_context (const SbxCheckOptions *options, const char *servi
 
 /* The effective policy of @context, with the files of --policy. (transfer full) */
 SbxPolicy *sbx_check_policy (const SbxCheckOptions *options, const SbxContext *context, GError **error);
+
+/* What lint finds in all files, or in the files @argv. (transfer full): NULL when there is no context. */
+SbxFindings *sbx_check_findings (const SbxCheckOptions *options, int argc, char **argv, GError **error);
 
 /* TRUE when the verb was given no operand; else SBX_ERROR_USAGE. */
 gboolean sbx_check_no_operand (int argc, char **argv, GError **error);

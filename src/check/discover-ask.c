@@ -14,66 +14,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "base/text.h"
-#include "policy/path.h"
+#include "check/find-program.h"
 
 #define ANSWER_MAX (256 * 1024)
 #define PATIENCE (30 * G_USEC_PER_SEC)
 #define FAREWELL (5 * G_USEC_PER_SEC) /* between the end of the output and that of the program */
 #define NAP 5000
-#define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
-
-/* --- where programs are ------------------------------------------------------------------------------------------ */
-
-static gboolean
-is_projects (const SbxDiscovery *discovery, const char *path)
-{
-  g_autofree char *real = realpath (path, NULL);
-
-  return real == NULL
-         || (discovery->context->workspace != NULL && sbx_path_is_below (real, discovery->context->workspace));
-}
-
-/* The directories of PATH in which no project has a say. (transfer full) */
-static GStrv
-get_path (const SbxDiscovery *discovery)
-{
-  const char *path = g_getenv ("PATH");
-  g_auto (GStrv) all = g_strsplit (path != NULL ? path : DEFAULT_PATH, ":", -1);
-  g_autoptr (GStrvBuilder) good = g_strv_builder_new ();
-
-  for (guint i = 0; all[i] != NULL; i++)
-    if (g_path_is_absolute (all[i]) && !is_projects (discovery, all[i]))
-      g_strv_builder_add (good, all[i]);
-  return g_strv_builder_end (good);
-}
-
-static char *
-find_in (const SbxDiscovery *discovery, GStrv path, const char *name)
-{
-  for (guint i = 0; path[i] != NULL; i++)
-    {
-      g_autofree char *program = g_build_filename (path[i], name, NULL);
-      struct stat st;
-
-      if (stat (program, &st) == 0 && S_ISREG (st.st_mode) && access (program, X_OK) == 0
-          && !is_projects (discovery, program))
-        return g_steal_pointer (&program);
-    }
-  return NULL;
-}
 
 char *
 sbx_discovery_find_program (const SbxDiscovery *discovery, const char *name)
 {
-  g_auto (GStrv) path = get_path (discovery);
-
-  return find_in (discovery, path, name);
+  return sbx_find_program (discovery->context, name);
 }
 
 /* --- running one -------------------------------------------------------------------------------------------------- */
@@ -201,9 +156,9 @@ ask (const char *program, const char *const *argv, GStrv environment, gboolean b
 char *
 sbx_discovery_ask (SbxDiscovery *discovery, const char *const *argv, const char *const *variables, gboolean both)
 {
-  g_auto (GStrv) path = get_path (discovery);
+  g_auto (GStrv) path = sbx_find_path (discovery->context);
   g_auto (GStrv) environment = make_environment (discovery, path, variables);
-  g_autofree char *program = find_in (discovery, path, argv[0]);
+  g_autofree char *program = sbx_find_program (discovery->context, argv[0]);
   char *answer;
   const char *why;
 

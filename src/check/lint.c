@@ -100,6 +100,10 @@ judge_row (Lint *lint, const SbxSourceRow *row)
   g_autofree char *shown = sbx_text_escape (row->state == SBX_SOURCE_REPLACED ? row->by : row->file);
   g_autofree char *own = sbx_text_escape (row->file);
 
+  /* Where the copy of an edit lies is no surprise to whoever edits. */
+  if (row->state == SBX_SOURCE_IGNORED && lint->context->edited_copy != NULL
+      && sbx_path_is_below (lint->context->edited_copy, row->file))
+    return;
   if (row->state == SBX_SOURCE_IGNORED)
     sbx_findings_add (lint->findings, SBX_FINDING_WARNING, row->file, 0,
                       _("never read: it is no policy file by its name and place"));
@@ -348,15 +352,14 @@ judge_all (Lint *lint)
     }
 }
 
-int
-sbx_check_lint (const SbxCheckOptions *options, int argc, char **argv, GError **error)
+SbxFindings *
+sbx_check_findings (const SbxCheckOptions *options, int argc, char **argv, GError **error)
 {
   g_auto (Lint) lint = { .options = options, .n_wanted = argc, .wanted = argv };
-  g_autoptr (GString) out = g_string_new (NULL);
 
   lint.context = sbx_check_context (options, NULL, error);
   if (lint.context == NULL)
-    return SBX_CHECK_EXIT_USAGE;
+    return NULL;
   lint.sources = sbx_sources_new (lint.context);
   lint.findings = sbx_findings_new ();
   lint.rows = g_ptr_array_new_with_free_func ((GDestroyNotify) sbx_source_row_free);
@@ -366,13 +369,23 @@ sbx_check_lint (const SbxCheckOptions *options, int argc, char **argv, GError **
 
   read_all (&lint);
   judge_all (&lint);
-  sbx_findings_print (lint.findings, (options->given & SBX_CHECK_QUIET) == 0, (options->given & SBX_CHECK_JSON) != 0,
-                      out);
+  return g_steal_pointer (&lint.findings);
+}
+
+int
+sbx_check_lint (const SbxCheckOptions *options, int argc, char **argv, GError **error)
+{
+  g_autoptr (SbxFindings) findings = sbx_check_findings (options, argc, argv, error);
+  g_autoptr (GString) out = g_string_new (NULL);
+
+  if (findings == NULL)
+    return SBX_CHECK_EXIT_USAGE;
+  sbx_findings_print (findings, (options->given & SBX_CHECK_QUIET) == 0, (options->given & SBX_CHECK_JSON) != 0, out);
   if (!sbx_check_print (out, error))
     return SBX_CHECK_EXIT_POLICY;
-  if (lint.findings->counts[SBX_FINDING_ERROR] > 0)
+  if (findings->counts[SBX_FINDING_ERROR] > 0)
     return SBX_CHECK_EXIT_POLICY;
-  if ((options->given & SBX_CHECK_STRICT) && lint.findings->counts[SBX_FINDING_WARNING] > 0)
+  if ((options->given & SBX_CHECK_STRICT) && findings->counts[SBX_FINDING_WARNING] > 0)
     return SBX_CHECK_EXIT_NO;
   return SBX_CHECK_EXIT_YES;
 }

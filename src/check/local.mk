@@ -21,12 +21,18 @@ sandbox_policy_check_SOURCES = \
 	src/check/discover-toml.c \
 	src/check/discover.c \
 	src/check/discover.h \
+	src/check/edit-editor.c \
+	src/check/edit-file.c \
+	src/check/edit.c \
+	src/check/edit.h \
 	src/check/exclusions.c \
 	src/check/export-bwrap.c \
 	src/check/export-seatbelt.c \
 	src/check/export.c \
 	src/check/export.h \
 	src/check/filter.c \
+	src/check/find-program.c \
+	src/check/find-program.h \
 	src/check/findings.c \
 	src/check/findings.h \
 	src/check/inside.c \

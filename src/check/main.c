@@ -33,6 +33,8 @@ static const SbxVerb verbs[] = {
     COMMON & ~(SBX_CHECK_NO_PROJECT | SBX_CHECK_JSON), FALSE },
   { "untrust", sbx_check_untrust, N_("withdraw that approval"), "",
     SBX_CHECK_WORKSPACE | SBX_CHECK_ROOT, FALSE },
+  { "edit", sbx_check_edit, N_("edit a policy file, check it, and install it whole"), "[FILE]",
+    SBX_CHECK_WORKSPACE | SBX_CHECK_ROOT | SBX_CHECK_SYSTEM | SBX_CHECK_USER | SBX_CHECK_PROJECT, FALSE },
   { "discover", sbx_check_discover, N_("print host rules for what a tool of this machine is configured with"),
     "npm|pip|cargo|go|apt|git|maven|gradle", SBX_CHECK_WORKSPACE | SBX_CHECK_ROOT | SBX_CHECK_PROJECT, TRUE },
   { "inside", sbx_check_inside, N_("succeed in a sandbox and print the session's id"), "",

@@ -28,6 +28,8 @@ typedef enum
   SBX_CHECK_DIRS = 1 << 15,
   SBX_CHECK_PARTIAL = 1 << 16,
   SBX_CHECK_PROJECT = 1 << 17,
+  SBX_CHECK_SYSTEM = 1 << 18,
+  SBX_CHECK_USER = 1 << 19,
 } SbxCheckOption;
 
 /* What every verb that reads a policy takes. */
@@ -42,6 +44,8 @@ typedef struct
   const char *workspace;
   const char *format;
   GPtrArray *policy_files; /* const char*, in the order given; not NULL-terminated */
+  const char *edited;      /* set by edit, not by an option: see SbxContext */
+  const char *edited_copy;
 } SbxCheckOptions;
 
 typedef struct

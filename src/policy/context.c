@@ -144,6 +144,8 @@ sbx_context_new (const SbxContextOptions *options, GError **error)
   context->uid = getuid ();
   context->gid = getgid ();
   context->keeps_nothing = options->keeps_nothing;
+  context->edited = g_strdup (options->edited);
+  context->edited_copy = g_strdup (options->edited_copy);
   if (!set_system_dirs (context, options->root, error))
     return NULL;
   context->home = find_home (resolver, context->uid);
@@ -177,6 +179,8 @@ sbx_context_free (SbxContext *context)
   g_free (context->project_dir);
   g_free (context->service);
   g_free (context->command);
+  g_free (context->edited);
+  g_free (context->edited_copy);
   g_free (context);
 }
 

@@ -26,6 +26,9 @@ typedef struct
   char *service;       /* --service, else the basename of the command, else NULL */
   char *command;       /* basename of the command, or NULL */
   gboolean keeps_nothing; /* nothing is to be stored: --dry-run */
+  /* What an edit would make: @edited, a policy file whether or not it exists, is read from @edited_copy. Or NULL. */
+  char *edited;
+  char *edited_copy;
 } SbxContext;
 
 typedef struct
@@ -37,6 +40,8 @@ typedef struct
   const char *command;   /* argv[0] of the command or NULL */
   gboolean no_project;
   gboolean keeps_nothing;
+  const char *edited; /* with @edited_copy, or NULL */
+  const char *edited_copy;
 } SbxContextOptions;
 
 /* Looks at the process and the file system: HOME and the XDG variables (absolute ones only), the current directory, and

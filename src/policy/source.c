@@ -229,7 +229,12 @@ read_in (SbxSources *sources, SbxLevel level, Directory *directory, const char *
   *source = NULL;
   if (!get_directory (sources, level, directory, sub, &dirfd, error))
     return FALSE;
-  if (dirfd < 0)
+  if (g_strcmp0 (shown, sources->context->edited) == 0)
+    {
+      dirfd = AT_FDCWD;
+      base = sources->context->edited_copy;
+    }
+  if (dirfd == ABSENT)
     return TRUE;
   if (!sbx_source_open (sources->context, level, dirfd, base, 0, shown, &fd, error))
     return FALSE;
@@ -387,6 +392,17 @@ list_directory (int dirfd, const char *sub, const char *shown, GPtrArray *names,
   return FALSE;
 }
 
+/* The file that is being edited counts as there, even where its directory is still to be made. */
+static void
+add_edited (const SbxSources *sources, const Directory *directory, const char *sub, GPtrArray *names)
+{
+  const char *edited = sources->context->edited;
+  g_autofree char *place = g_strconcat (directory->path, "/", sub, "/", NULL);
+
+  if (edited != NULL && g_str_has_prefix (edited, place) && strchr (edited + strlen (place), '/') == NULL)
+    g_ptr_array_add (names, g_build_filename (sub, edited + strlen (place), NULL));
+}
+
 static void
 remove_duplicates (GPtrArray *names)
 {
@@ -411,6 +427,7 @@ sbx_sources_drop_ins (SbxSources *sources, SbxLevel level, GError **error)
 
       if (!get_directory (sources, level, directory, 0, &fd, error))
         return NULL;
+      add_edited (sources, directory, subdirectories[0], names);
       if (fd < 0)
         continue;
       shown = g_build_filename (directory->path, subdirectories[0], NULL);
@@ -499,6 +516,7 @@ collect_names (SbxSources *sources, SbxLevel level, Directory *directory, GPtrAr
 
       if (!get_directory (sources, level, directory, sub, &fd, error))
         return FALSE;
+      add_edited (sources, directory, subdirectories[sub], names);
       if (fd >= 0 && !list_directory (fd, subdirectories[sub], shown, names, ignored, error))
         return FALSE;
       g_ptr_array_sort (ignored, compare_names);

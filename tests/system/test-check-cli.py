@@ -47,7 +47,7 @@ def help_text(t):
             t.exit(r, 0, "%r" % args)
             t.ok(r.out and not r.err, "%r is printed on standard output" % args, r)
         whole = b.check("--help").out
-        for verb in ("lint", "show", "cat", "can", "exclusions", "filter", "export", "requests", "trust", "untrust", "discover", "inside", "probe"):
+        for verb in ("lint", "show", "cat", "can", "exclusions", "filter", "export", "requests", "trust", "untrust", "edit", "discover", "inside", "probe"):
             t.ok("\n  " + verb in whole, "--help names %s" % verb)
             t.ok("--help" in b.check(verb, "--help").out, "%s --help" % verb)
         with open("/dev/full", "w") as full:
