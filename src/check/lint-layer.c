@@ -4,8 +4,6 @@
 
 #include "check/lint-layer.h"
 
-#include <string.h>
-
 #include "base/program.h"
 #include "base/text.h"
 #include "check/wide.h"
@@ -17,30 +15,6 @@ entries_of (const SbxLayer *layer, SbxKey key)
   const GPtrArray *entries = layer->values[key].entries;
 
   return entries != NULL ? entries : &none;
-}
-
-static void
-judge_hosts (const SbxLayer *layer, SbxFindings *findings)
-{
-  const GPtrArray *allow = entries_of (layer, SBX_KEY_NET_ALLOW);
-  const GPtrArray *deny = entries_of (layer, SBX_KEY_NET_DENY);
-
-  for (guint i = 0; i < allow->len; i++)
-    {
-      const SbxEntry *entry = g_ptr_array_index (allow, i);
-
-      if (strcmp (entry->text, "*") == 0)
-        sbx_findings_addf (findings, SBX_FINDING_WARNING, &entry->origin, "%s", _("\"*\" allows every host name"));
-    }
-  for (guint i = 0; i < deny->len; i++)
-    {
-      const SbxEntry *entry = g_ptr_array_index (deny, i);
-
-      if (strcmp (entry->text, "*") == 0)
-        sbx_findings_addf (
-            findings, SBX_FINDING_WARNING, &entry->origin, "%s",
-            _("\"*\" denies every host name, also those that are allowed; what is not allowed is denied anyway"));
-    }
 }
 
 static void
@@ -87,7 +61,6 @@ judge_patterns (const SbxLayer *layer, SbxFindings *findings)
 void
 sbx_lint_layer (const SbxLayer *layer, SbxFindings *findings)
 {
-  judge_hosts (layer, findings);
   judge_sockets (layer, findings);
   judge_patterns (layer, findings);
 }

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "check/check.h"
 #include "check/findings.h"
+#include "check/lint-hosts.h"
 #include "check/lint-layer.h"
 #include "check/lint-stack.h"
 #include "policy/loader.h"
@@ -250,6 +251,7 @@ judge_policy (Lint *lint, const SbxPolicy *policy, const SbxContext *context)
   g_autoptr (SbxPathTable) table = NULL;
 
   add_notes (lint, policy->notes);
+  sbx_lint_hosts_together (policy, lint->findings);
   table = sbx_path_table_new (policy, context, resolver, &local);
   if (table != NULL)
     {
@@ -336,7 +338,10 @@ judge_all (Lint *lint)
       const SbxLintFile *file = g_ptr_array_index (lint->files, i);
 
       if (file->wanted && file->layer != NULL)
-        sbx_lint_layer (file->layer, lint->findings);
+        {
+          sbx_lint_layer (file->layer, lint->findings);
+          sbx_lint_hosts (file->layer, lint->findings);
+        }
     }
   sbx_lint_stacks (lint->files, lint->findings);
 

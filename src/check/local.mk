@@ -38,6 +38,8 @@ sandbox_policy_check_SOURCES = \
 	src/check/inside.c \
 	src/check/judge.c \
 	src/check/judge.h \
+	src/check/lint-hosts.c \
+	src/check/lint-hosts.h \
 	src/check/lint-layer.c \
 	src/check/lint-layer.h \
 	src/check/lint-stack.c \

@@ -4,6 +4,8 @@
 one process that answers questions for a whole day."""
 import json
 import os
+import random
+import re
 import select
 import subprocess
 import time
@@ -345,6 +347,28 @@ LINT = [  # system policy, what a line of lint must hold, exit, exit with --stri
                  "/tmp/ssh-abc/agent.12", "/run/user/1000/gnupg/S.gpg-agent.ssh", "/tmp/.X11-unix/X0")
 ] + [
     ('network : { unix_sockets = [ "/run/postgresql/.s.PGSQL.5432" ]; };', None, 0, 0),
+] + [
+    ('network : { mode = "scoped"; allow = (\n%s\n); };' % allow, wanted, 0, 1 if "warning" in wanted else 0) if wanted else
+    ('network : { mode = "scoped"; allow = (\n%s\n); };' % allow, None, 0, 0)
+    for allow, wanted in (
+        # wide ones
+        ('"com"', ':2: warning: "com" allows every name that ends with ".com"'), ('"*.com"', ":2: warning: "), ('"=com"', None), ('"com:443"', ":2: warning: "),
+        ('"co.uk"', ':2: warning: "co.uk" allows every name'), ('"*.com.br:443"', ":2: warning: "), ('"=co.uk"', None), ('"example.com"', None), ('"*.example.com"', None),
+        ('"t.co"', None), ('"example.co.uk"', None), ('"db.de"', None), ('"0.0.0.0/0"', ":2: warning: "), ('"[::/0]:443"', ":2: warning: "), ('"10.0.0.0/8"', None),
+        # superfluous ones
+        ('"a.test",\n"a.test"', ':3: note: "a.test" adds nothing to '), ('"b.a.test:443",\n"a.test"', ':2: note: "b.a.test:443" adds nothing to '), ('"*.a.test",\n"a.test"', ":2: note: "),
+        ('"a.test",\n"=a.test"', ":3: note: "), ('"*.a.test",\n"=a.test"', None), ('"a.test:1-5",\n"a.test:3"', ":3: note: "), ('"a.test:1-5",\n"a.test:6"', None), ('"a.test:*",\n"b.a.test"', ":3: note: "),
+        ('"a.test",\n"a.test:80"', ":3: note: "), ('"a.test:443",\n"a.test"', ":2: note: "), ('"a.test:443",\n"b.a.test"', None), ('"a.test:80-443",\n"a.test"', ":3: note: "), ('"ba.test",\n"a.test"', None),
+        ('"10.0.0.0/8",\n"10.1.0.0/16"', ":3: note: "), ('"10.0.0.0/8",\n"11.0.0.0/8"', None), ('"[fd00::/8]",\n"[fd00::1]:80"', ":3: note: "),
+        ('"a.test",\n{ host = "a.test"; private = true; }', ":2: note: "), ('"a.test",\n{ host = "b.a.test"; private = true; }', None))
+] + [
+    ('network : { mode = "scoped"; allow = ( "a.test:443" );\ndeny = (\n%s\n); };' % deny, wanted, 0, 1 if wanted and "warning" in wanted else 0)
+    for deny, wanted in (
+        ('"a.test"', ':1: warning: "a.test:443" is never reached: '), ('"*.test"', ":1: warning: "), ('"a.test:1-500"', ":1: warning: "), ('"a.test:80"', None), ('"b.a.test"', None), ('"=a.test"', None),
+        ('"10.0.0.0/8"', None), ('"a.test:80",\n"a.test:70-90"', ":3: note: "))
+] + [
+    ('network : { mode = "allow";\n deny = ( "a.test" ); };', ':2: warning: "a.test" is denied in vain', 0, 1),
+    ('network : { mode = "deny";\n allow = ( "a.test" ); };', ':2: note: "a.test" is not reached as long as', 0, 0),
 ]
 
 
@@ -376,6 +400,40 @@ def lint_findings(t):
             t.ok(" note: " not in q.out, "--quiet leaves notes out", q)
             for line in b.check("lint", "--json").out.splitlines():
                 t.ok(json.loads(line)["severity"] in ("error", "warning", "note"), "--json")
+
+
+@test("lint: a rule for hosts that is said to do nothing can be left out, and no answer changes")
+def lint_hosts_sound(t):
+    rnd = random.Random(4)
+    hosts = ["test", "a.test", "b.a.test", "c.b.a.test", "ba.test", "x", "10.1.2.3", "10.9.9.9", "11.1.1.1", "127.0.0.1"]
+    patterns = [p + h for h in hosts[:6] for p in ("", "*.", "=")] + ["*", "10.0.0.0/8", "10.1.0.0/16", "10.1.2.3", "11.0.0.0/8", "127.0.0.0/8"]
+    ports = ["", "", ":80", ":443", ":*", ":80-443", ":100-200"]
+    questions = "".join("%s:%d\n" % (h, p) for h in hosts for p in (79, 80, 100, 150, 300, 443, 444, 8080))
+    said = 0
+    with t.box() as b:
+        def ask(allow, deny):
+            b.system('network : { mode = "scoped";\nallow = (\n%s\n);\ndeny = (\n%s\n); };' % (",\n".join(allow), ",\n".join(deny)))
+            return [line.split("\t")[0] for line in b.check("can", "connect", "--stdin", input=questions).out.splitlines()]
+        for _ in range(40):
+            allow = ['"%s%s"' % (rnd.choice(patterns), rnd.choice(ports)) for _ in range(7)]
+            deny = ['"%s%s"' % (rnd.choice(patterns), rnd.choice(ports)) for _ in range(3)]
+            whole = ask(allow, deny)
+            found = [int(m.group(1)) for m in re.finditer(r"sandbox\.conf:(\d+): (?:note|warning): .* (?:adds nothing|is never reached)", b.check("lint").out)]
+            said += len(found)
+            # lines 3 to 9 hold what is allowed, 12 to 14 what is denied
+            less = ask([r for i, r in enumerate(allow) if i + 3 not in found], [r for i, r in enumerate(deny) if i + 12 not in found])
+            t.ok(less == whole and len(whole) == len(hosts) * 8, "without what does nothing", "%r %r %r" % (allow, deny, found))
+    t.ok(said > 60, "enough was said to do nothing", "%d" % said)
+
+
+@test("lint: who denies what a more trusted level allows knows what he does")
+def lint_hosts_levels(t):
+    with t.box() as b:
+        b.system('network : { mode = "scoped"; allow = ( "a.test" ); };')
+        b.user_policy('network : { deny = ( "test" ); };')
+        r = b.check("lint", "--strict")
+        t.exit(r, 0, "no warning")
+        t.ok('sandbox.conf:1: note: "a.test" is never reached: %s/.config/sandbox/sandbox.conf:1 denies' % b.home in r.out, "a note, with both places", r)
 
 
 @test("lint: all errors of all files of all levels, in force or not")
