@@ -377,7 +377,8 @@ check_proc (const Builder *b, GError **error)
         continue;
       if (node->reason & (SBX_RULE_DENY_WRITE | SBX_RULE_PROTECT))
         why = _("what can be written in /proc belongs to the command's own processes, and is not kept from it");
-      else if ((node->reason & SBX_RULE_DENY_READ) && (rest[0] == '\0' || is_of_process (rest)))
+      /* Where it is denied with all that is around it, what is wrong is not here. */
+      else if ((node->reason & node->rule->kinds & SBX_RULE_DENY_READ) && (rest[0] == '\0' || is_of_process (rest)))
         why = _("/proc as a whole, and what it holds of processes, is the sandbox's own and cannot be denied");
       if (why == NULL)
         continue;
