@@ -5,19 +5,12 @@
 #include <linux/filter.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "confine/landlock.h"
+#include "confine/limits.h"
 #include "confine/mount-apply.h"
 #include "confine/netns.h"
-
-typedef struct
-{
-  int resource;
-  const char *name;
-  struct rlimit limit;
-} SbxLimit;
 
 /* A directory, or a file that is open for reading only, among the descriptors that the command gets. */
 typedef struct

@@ -27,6 +27,8 @@ libconfine_a_SOURCES = \
 	src/confine/landlock.h \
 	src/confine/launch.c \
 	src/confine/launch.h \
+	src/confine/limits.c \
+	src/confine/limits.h \
 	src/confine/mount-apply.c \
 	src/confine/mount-apply.h \
 	src/confine/mount-plan.c \

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include "base/error.h"
@@ -23,7 +22,6 @@ typedef struct
   SbxArena *arena;
   gboolean full;         /* the arena had no room */
   GArray *rules;         /* SbxLandlockRule */
-  GArray *limits;        /* SbxLimit */
   GPtrArray *candidates; /* char* */
   GArray *inherited;     /* SbxInherited */
 } Prepared;
@@ -32,7 +30,6 @@ static void
 prepared_clear (Prepared *prepared)
 {
   g_clear_pointer (&prepared->rules, g_array_unref);
-  g_clear_pointer (&prepared->limits, g_array_unref);
   g_clear_pointer (&prepared->candidates, g_ptr_array_unref);
   g_clear_pointer (&prepared->inherited, g_array_unref);
 }
@@ -202,49 +199,6 @@ prepare_landlock (Prepared *p, const SbxRun *run)
   p->init.landlock_rules = pack_array (p, p->rules, &p->init.n_landlock_rules);
 }
 
-/* -- limits ------------------------------------------------------------------------------------------------------ */
-
-/* No core file, and none for a program either that the kernel would start outside for it (core(5), "Piping core dumps to a program"): such
- * programs are given the dump whatever the limit, except when it is exactly this. */
-#define CORE_NONE 1
-
-static gboolean
-prepare_limits (Prepared *p, const SbxPolicy *policy, GError **error)
-{
-  static const struct
-  {
-    SbxKey key;
-    int resource;
-  } table[] = {
-    { SBX_KEY_LIMIT_NOFILE, RLIMIT_NOFILE }, { SBX_KEY_LIMIT_NPROC, RLIMIT_NPROC }, { SBX_KEY_LIMIT_CORE, RLIMIT_CORE },
-    { SBX_KEY_LIMIT_FSIZE, RLIMIT_FSIZE },   { SBX_KEY_LIMIT_AS, RLIMIT_AS },       { SBX_KEY_LIMIT_CPU, RLIMIT_CPU },
-  };
-
-  p->limits = g_array_new (FALSE, FALSE, sizeof (SbxLimit));
-  for (guint i = 0; i < G_N_ELEMENTS (table); i++)
-    {
-      gint64 value = sbx_policy_number (policy, table[i].key);
-      SbxLimit limit = { .resource = table[i].resource, .name = sbx_keyword (table[i].key)->name };
-
-      if (getrlimit (table[i].resource, &limit.limit) < 0)
-        return fail (error, _("cannot read the resource limits"));
-      if (value != SBX_NUMBER_UNSET)
-        {
-          /* A hard limit that the caller lives under stays; within it the policy's number counts, also where the soft one was lower. */
-          if (table[i].resource == RLIMIT_CORE && value == 0)
-            value = CORE_NONE;
-          if (limit.limit.rlim_max == RLIM_INFINITY || (rlim_t) value < limit.limit.rlim_max)
-            limit.limit.rlim_max = (rlim_t) value;
-          limit.limit.rlim_cur = limit.limit.rlim_max;
-        }
-      else if (table[i].resource != RLIMIT_NOFILE)
-        continue; /* the one that init changes for itself */
-      g_array_append_val (p->limits, limit);
-    }
-  p->init.limits = pack_array (p, p->limits, &p->init.n_limits);
-  return TRUE;
-}
-
 /* -- the command --------------------------------------------------------------------------------------------------- */
 
 static void
@@ -403,6 +357,16 @@ prepare_kernel (Prepared *p, const SbxRun *run, GError **error)
       return FALSE;
     }
   return TRUE;
+}
+
+static gboolean
+prepare_limits (Prepared *p, const SbxPolicy *policy, GError **error)
+{
+  g_autoptr (GArray) limits = sbx_limits_new (policy, error);
+
+  if (limits != NULL)
+    p->init.limits = pack_array (p, limits, &p->init.n_limits);
+  return limits != NULL;
 }
 
 const SbxInitPlan *
