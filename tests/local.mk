@@ -49,6 +49,7 @@ UNIT_TESTS = \
 	tests/unit/test-run \
 	tests/unit/test-seccomp \
 	tests/unit/test-session \
+	tests/unit/test-snapshot \
 	tests/unit/test-socks5 \
 	tests/unit/test-source \
 	tests/unit/test-spread \

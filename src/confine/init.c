@@ -304,7 +304,7 @@ set_up (SbxInit *init, Spawn *spawn)
     return -1;
   if (await (init, SBX_SAY_POLICY) < 0)
     return sbx_fail (failure, SBX_STEP_FILE, ECANCELED, NULL);
-  if (sbx_mount_add_policy (&init->mounts, init->policy, failure) < 0)
+  if (sbx_mount_add_policy (&init->mounts, init->policy, init->snapshot, failure) < 0)
     return -1;
   return init->netns.link >= 0 ? sbx_netns_await (&init->netns, failure) : 0;
 }

@@ -64,6 +64,7 @@ typedef struct
   bool ignore_sigchld; /* the caller's disposition, for the command */
   int control;         /* init's end */
   int policy;          /* file that the supervisor fills with the effective policy */
+  int snapshot;        /* likewise, for the suite's own programs: policy/snapshot.h */
   int dev_null;
   const int *keep_fds;
   size_t n_keep_fds;

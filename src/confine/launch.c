@@ -26,9 +26,11 @@
 #include "confine/prepare.h"
 #include "confine/spread.h"
 #include "confine/proxy-child.h"
+#include "confine/session.h"
 #include "confine/supervise.h"
 #include "confine/sys.h"
 #include "policy/dump.h"
+#include "policy/snapshot.h"
 
 static const int passed_on[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH, SIGTSTP, SIGCONT };
 
@@ -42,6 +44,7 @@ struct _SbxLaunch
   SbxFailure failure; /* of the clone, told when a sandbox is wanted */
   int dev_null;
   int policy;
+  int snapshot;
 };
 
 static gboolean
@@ -131,7 +134,9 @@ sbx_launch_begin (gboolean new_network, const int *keep_fds, gsize n_keep_fds, G
   launch->supervisor.signals = block_signals (&init->mask, &init->ignore_sigchld);
   launch->dev_null = open ("/dev/null", O_RDWR | O_CLOEXEC);
   launch->policy = memfd_create ("policy.json", MFD_CLOEXEC);
-  if (launch->supervisor.signals < 0 || launch->dev_null < 0 || launch->policy < 0 || !sbx_arena_init (&launch->arena))
+  launch->snapshot = memfd_create (SBX_SESSION_SNAPSHOT, MFD_CLOEXEC);
+  if (launch->supervisor.signals < 0 || launch->dev_null < 0 || launch->policy < 0 || launch->snapshot < 0
+      || !sbx_arena_init (&launch->arena))
     {
       fail (error, _("cannot prepare to start a sandbox"));
       return NULL;
@@ -143,6 +148,7 @@ sbx_launch_begin (gboolean new_network, const int *keep_fds, gsize n_keep_fds, G
   init->n_keep_fds = n_keep_fds;
   init->dev_null = launch->dev_null;
   init->policy = launch->policy;
+  init->snapshot = launch->snapshot;
   init->umask = umask (0);
   umask (init->umask);
   g_snprintf (init->uid_map, sizeof init->uid_map, "%u %u 1\n", getuid (), getuid ());
@@ -172,6 +178,7 @@ sbx_launch_free (SbxLaunch *launch)
   sbx_terminal_clear (&launch->terminal);
   sbx_fd_clear (&launch->dev_null);
   sbx_fd_clear (&launch->policy);
+  sbx_fd_clear (&launch->snapshot);
   sbx_arena_clear (&launch->arena);
   g_free (launch);
 }
@@ -266,7 +273,8 @@ help_init (SbxLaunch *launch, const SbxRun *run, SbxPlaceholders **placeholders,
   if (!make_placeholders (run, placeholders, error) || !say (launch, SBX_SAY_PLACED, error))
     return FALSE;
   sbx_policy_dump (run->policy, run->context, SBX_DUMP_JSON, json);
-  if (!sbx_fd_write_all (launch->policy, json->str, json->len))
+  if (!sbx_fd_write_all (launch->policy, json->str, json->len)
+      || !sbx_snapshot_write (launch->snapshot, run->policy, run->context, run->table))
     return fail (error, _("cannot write the effective policy"));
   if (!say (launch, SBX_SAY_POLICY, error))
     return FALSE;

@@ -25,6 +25,7 @@
 
 #define COVER_ATTEMPTS 1000
 #define POLICY_FILE "session/policy.json"
+#define SNAPSHOT_FILE "session/" SBX_SESSION_SNAPSHOT
 #define RESOLVE_EXACT (RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_IN_ROOT)
 
 static bool
@@ -182,7 +183,10 @@ make_fixed (SbxMountApply *apply, SbxFailure *failure)
   if (symlinkat (SBX_SESSION_DIR "/protected/by-policy", apply->base, "absent") < 0)
     return sbx_fail (failure, SBX_STEP_FILE, errno, "absent");
   apply->policy = openat (apply->base, POLICY_FILE, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
-  return apply->policy < 0 ? sbx_fail (failure, SBX_STEP_FILE, errno, POLICY_FILE) : 0;
+  if (apply->policy < 0)
+    return sbx_fail (failure, SBX_STEP_FILE, errno, POLICY_FILE);
+  apply->snapshot = openat (apply->base, SNAPSHOT_FILE, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
+  return apply->snapshot < 0 ? sbx_fail (failure, SBX_STEP_FILE, errno, SNAPSHOT_FILE) : 0;
 }
 
 static int
@@ -529,18 +533,27 @@ sbx_mount_apply (SbxMountApply *apply, SbxFailure *failure)
   return enter_root (apply, failure);
 }
 
-int
-sbx_mount_add_policy (const SbxMountApply *apply, int source, SbxFailure *failure)
+static int
+fill_file (int file, int source, const char *name, SbxFailure *failure)
 {
   off_t offset = 0;
   ssize_t n;
 
-  while ((n = sendfile (apply->policy, source, &offset, 1 << 20)) > 0)
+  while ((n = sendfile (file, source, &offset, 1 << 20)) > 0)
     ;
   if (n < 0)
-    return sbx_fail (failure, SBX_STEP_FILE, errno, POLICY_FILE);
-  close (apply->policy);
+    return sbx_fail (failure, SBX_STEP_FILE, errno, name);
+  close (file);
   return 0;
+}
+
+int
+sbx_mount_add_policy (const SbxMountApply *apply, int policy, int snapshot, SbxFailure *failure)
+{
+  return fill_file (apply->policy, policy, POLICY_FILE, failure) < 0
+                 || fill_file (apply->snapshot, snapshot, SNAPSHOT_FILE, failure) < 0
+             ? -1
+             : 0;
 }
 
 /* -- afterwards ---------------------------------------------------------------------------------------------- */

@@ -31,7 +31,7 @@ typedef struct
   const SbxMountWork *work; /* from sbx_mount_apply on */
   int base;                 /* filled in by sbx_mount_begin: the sandbox's tmpfs, writable, ... */
   int proc, devpts;         /* ... and the fresh /proc and /dev/pts, not attached yet */
-  int policy;               /* SBX_SESSION_DIR/policy.json, still empty */
+  int policy, snapshot;     /* SBX_SESSION_DIR/policy.json and .../snapshot, still empty */
   int root;                 /* filled in by sbx_mount_apply: descriptor of the sandbox's root */
   int masks;                /* the tmpfs read-only, kept for sbx_mount_again */
   int (*wait) (void *data); /* called before what exists only with the placeholders is touched; -1: give up */
@@ -45,8 +45,8 @@ int sbx_mount_begin (SbxMountApply *apply, SbxFailure *failure);
 /* Everything else, from apply->work. */
 int sbx_mount_apply (SbxMountApply *apply, SbxFailure *failure);
 
-/* Copies what is in @source to SBX_SESSION_DIR/policy.json, and closes it for writing. */
-int sbx_mount_add_policy (const SbxMountApply *apply, int source, SbxFailure *failure);
+/* Copies what is in @policy to SBX_SESSION_DIR/policy.json, and @snapshot to its place beside it, and closes them for writing. */
+int sbx_mount_add_policy (const SbxMountApply *apply, int policy, int snapshot, SbxFailure *failure);
 
 /* When nothing is left inside: takes the writable roots away, with all that covers names below them, in one go each. The supervisor can
  * then remove its placeholders without the kernel tearing down mount after mount. What fails here is only slower. */

@@ -17,7 +17,9 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/fd.h"
+#include "base/program.h"
 
 gboolean
 sbx_session_make_id (char id[SBX_SESSION_ID_LENGTH + 1])
@@ -80,17 +82,25 @@ has_filter (void)
   return text != NULL && strstr (text, "\nSeccomp:\t2\n") != NULL;
 }
 
-static gboolean
-look (char id[SBX_SESSION_ID_LENGTH + 1])
+/* The session's directory, if it is one; -1. */
+static int
+open_session (void)
 {
   sbx_autofd int dir = open (SBX_SESSION_DIR, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   struct statfs fs;
 
-  if (dir < 0 || fstatfs (dir, &fs) < 0)
-    return FALSE;
-  if (fs.f_type != TMPFS_MAGIC || (fs.f_flags & ST_RDONLY) == 0)
-    return FALSE;
-  return is_mount_root (dir) && prctl (PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 && has_filter () && read_id (dir, id);
+  if (dir < 0 || fstatfs (dir, &fs) < 0 || fs.f_type != TMPFS_MAGIC || (fs.f_flags & ST_RDONLY) == 0
+      || !is_mount_root (dir))
+    return -1;
+  return sbx_fd_steal (&dir);
+}
+
+static gboolean
+look (char id[SBX_SESSION_ID_LENGTH + 1])
+{
+  sbx_autofd int dir = open_session ();
+
+  return dir >= 0 && prctl (PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 && has_filter () && read_id (dir, id);
 }
 
 gboolean
@@ -104,4 +114,19 @@ sbx_session_inside (char id[SBX_SESSION_ID_LENGTH + 1], gboolean *forged)
   if (forged != NULL)
     *forged = !inside && g_getenv ("SANDBOXED") != NULL && g_getenv ("SANDBOX_BACKEND") != NULL;
   return inside;
+}
+
+SbxSnapshot *
+sbx_session_snapshot (GError **error)
+{
+  sbx_autofd int dir = open_session ();
+  sbx_autofd int fd =
+      dir >= 0 ? openat (dir, SBX_SESSION_SNAPSHOT, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
+
+  if (fd >= 0)
+    return sbx_snapshot_read (fd, error);
+  sbx_error_set_at (error, SBX_SESSION_DIR "/" SBX_SESSION_SNAPSHOT, 0,
+                    _("cannot read: %s; another version of these programs may have made this sandbox"),
+                       g_strerror (errno));
+  return NULL;
 }

@@ -25,7 +25,8 @@
 typedef struct
 {
   SbxGlob *glob;
-  char *base; /* canonical directory that the pattern is relative to */
+  char *base;    /* canonical directory that the pattern is relative to */
+  char *pattern; /* what @glob was made of */
   SbxKey key;
   SbxPathRule rule; /* stands for the entry in answers; path is the entry's text */
 } GlobRule;
@@ -36,6 +37,7 @@ glob_rule_free (gpointer data)
   GlobRule *rule = data;
   sbx_glob_free (rule->glob);
   g_free (rule->base);
+  g_free (rule->pattern);
   g_free (rule->rule.path);
   g_free (rule);
 }
@@ -44,6 +46,24 @@ gboolean
 sbx_glob_rules_is_entry (const char *text)
 {
   return g_str_has_prefix (text, PREFIX);
+}
+
+/* @glob is taken over. */
+static void
+add_rule (GPtrArray **globs, SbxGlob *glob, const SbxGlobFacts *facts)
+{
+  GlobRule *rule = g_new0 (GlobRule, 1);
+
+  rule->glob = glob;
+  rule->base = g_strdup (facts->base);
+  rule->pattern = g_strdup (facts->pattern);
+  rule->key = facts->key;
+  rule->rule.path = g_strdup (facts->text);
+  rule->rule.kinds = facts->kind;
+  rule->rule.origins[g_bit_nth_lsf (facts->kind, -1)] = facts->origin;
+  if (*globs == NULL)
+    *globs = g_ptr_array_new_with_free_func (glob_rule_free);
+  g_ptr_array_add (*globs, rule);
 }
 
 /* --- taking an entry ---------------------------------------------------- */
@@ -95,16 +115,8 @@ add_below (SbxTableBuilder *builder, const SbxEntry *entry, SbxRuleKind kind, Sb
       sbx_error_set_at (error, entry->origin.file, entry->origin.line, "%s", problem->message);
       return FALSE;
     }
-  GlobRule *rule = g_new0 (GlobRule, 1);
-  rule->glob = glob;
-  rule->base = g_strdup (path->path);
-  rule->key = key;
-  rule->rule.path = g_strdup (entry->text);
-  rule->rule.kinds = kind;
-  rule->rule.origins[g_bit_nth_lsf (kind, -1)] = entry->origin;
-  if (builder->globs == NULL)
-    builder->globs = g_ptr_array_new_with_free_func (glob_rule_free);
-  g_ptr_array_add (builder->globs, rule);
+  const SbxGlobFacts facts = { entry->text, path->path, pattern, key, kind, entry->origin };
+  add_rule (&builder->globs, glob, &facts);
   return TRUE;
 }
 
@@ -348,4 +360,30 @@ sbx_glob_rules_match (const GPtrArray *globs, const char *path, guint kinds, con
         }
     }
   return best;
+}
+
+/* --- for another process --------------------------------------------------- */
+
+void
+sbx_glob_rules_get (const GPtrArray *globs, guint index, SbxGlobFacts *facts)
+{
+  const GlobRule *rule = g_ptr_array_index (globs, index);
+
+  *facts = (SbxGlobFacts){ .text = rule->rule.path,
+                           .base = rule->base,
+                           .pattern = rule->pattern,
+                           .key = rule->key,
+                           .kind = rule->rule.kinds,
+                           .origin = rule->rule.origins[g_bit_nth_lsf (rule->rule.kinds, -1)] };
+}
+
+gboolean
+sbx_glob_rules_restore (GPtrArray **globs, const SbxGlobFacts *facts)
+{
+  SbxGlob *glob = sbx_glob_new (facts->pattern, NULL);
+
+  if (glob == NULL)
+    return FALSE;
+  add_rule (globs, glob, facts);
+  return TRUE;
 }

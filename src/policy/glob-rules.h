@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* glob-rules.h - "glob:" entries: found at start below the workspace and the writable roots (or below their literal beginning),
  * and, when they deny, judged again for every question, so that files made later are denied by `can` at least.
- * Private to path-table.c. */
+ * Private to path-table.c and snapshot.c. */
 #pragma once
 
 #include "policy/table-builder.h"
@@ -20,5 +20,22 @@ gboolean sbx_glob_rules_expand (SbxTableBuilder *builder, GError **error);
 /* The length of the longest (shortest, for a denial to write) part of @path that a denial of @kinds matches; 0: none.
  * (transfer none) *rule stands for the entry. */
 gsize sbx_glob_rules_match (const GPtrArray *globs, const char *path, guint kinds, const SbxPathRule **rule);
+
+/* What a denial that is judged live was made of. */
+typedef struct
+{
+  const char *text;    /* the entry */
+  const char *base;    /* canonical directory */
+  const char *pattern; /* relative to it */
+  SbxKey key;
+  SbxRuleKind kind;
+  SbxOrigin origin;
+} SbxGlobFacts;
+
+/* (transfer none): everything in *facts is the rule's. */
+void sbx_glob_rules_get (const GPtrArray *globs, guint index, SbxGlobFacts *facts);
+
+/* Appends a denial as it was. *globs may be NULL: then it is made. FALSE: that is no pattern. */
+gboolean sbx_glob_rules_restore (GPtrArray **globs, const SbxGlobFacts *facts);
 
 G_END_DECLS

@@ -39,6 +39,8 @@ libpolicy_a_SOURCES = \
 	src/policy/network-transfer.h \
 	src/policy/origin.c \
 	src/policy/origin.h \
+	src/policy/pack.c \
+	src/policy/pack.h \
 	src/policy/path-listing.c \
 	src/policy/path-listing.h \
 	src/policy/path-memory.c \
@@ -55,6 +57,8 @@ libpolicy_a_SOURCES = \
 	src/policy/repo-scan.h \
 	src/policy/scan.c \
 	src/policy/scan.h \
+	src/policy/snapshot.c \
+	src/policy/snapshot.h \
 	src/policy/source-file.c \
 	src/policy/source-file.h \
 	src/policy/source-trust.c \

@@ -48,6 +48,7 @@ typedef struct
   GPtrArray *rules;      /* SbxPathRule*, sorted by sbx_path_compare, paths unique */
   gboolean enforce;      /* mode = enforce */
   gboolean writes_open;  /* workspace.enforce = false */
+  gboolean inside;       /* it is asked where it is in force: private places hold what the sandbox has made */
   GPtrArray *globs;      /* private to glob-rules.c: denials evaluated live */
   SbxChunk *memory;      /* of the rules, when the array does not own them */
   GPtrArray *notes;      /* SbxNote*: dropped and missing entries, hard links, scan budget: for lint and -v */

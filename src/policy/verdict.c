@@ -25,12 +25,13 @@ answer (SbxVerdict *verdict, gboolean allowed, const char *reason, const SbxPath
 
 /* @path lies in a place that is another one inside. */
 static void
-answer_hidden (SbxVerdict *verdict, SbxAccess access, const SbxPathRule *hidden, const SbxPath *path)
+answer_hidden (const SbxPathTable *table, SbxVerdict *verdict, SbxAccess access, const SbxPathRule *hidden,
+               const SbxPath *path)
 {
   gboolean itself = strcmp (hidden->path, path->path) == 0;
   gboolean scratch = (hidden->kinds & SBX_RULE_SCRATCH) != 0;
   gboolean view = strcmp (hidden->path, "/") == 0;
-  gboolean allowed = access == SBX_ACCESS_WRITE ? scratch : itself || (scratch && path->type == SBX_PATH_MISSING);
+  gboolean allowed = access == SBX_ACCESS_WRITE ? scratch : itself || (scratch && (table->inside || path->type == SBX_PATH_MISSING));
   if (path->nowhere)
     {
       answer (verdict, FALSE, "unresolvable", NULL, 0);
@@ -63,7 +64,7 @@ judge_read (const SbxPathTable *table, const SbxPathState *state, const SbxPath 
   if (state->denied != NULL)
     answer (verdict, FALSE, "deny-read", state->denied, SBX_RULE_DENY_READ);
   else if (state->hidden != NULL)
-    answer_hidden (verdict, SBX_ACCESS_READ, state->hidden, path);
+    answer_hidden (table, verdict, SBX_ACCESS_READ, state->hidden, path);
   else if (sbx_path_state_is_shut (table, state))
     answer_frozen (verdict, state);
   else if (path->errnum != 0)
@@ -82,7 +83,7 @@ judge_write (const SbxPathTable *table, const SbxPathState *state, const SbxPath
   else if (state->denied != NULL)
     answer (verdict, FALSE, "deny-read", state->denied, SBX_RULE_DENY_READ);
   else if (state->hidden != NULL)
-    answer_hidden (verdict, SBX_ACCESS_WRITE, state->hidden, path);
+    answer_hidden (table, verdict, SBX_ACCESS_WRITE, state->hidden, path);
   else if (path->errnum != 0)
     answer (verdict, FALSE, "unresolvable", NULL, 0);
   else if (sbx_path_is_below (path->path, "/proc"))

@@ -215,6 +215,17 @@ START_TEST (id_that_is_a_link)
 }
 END_TEST
 
+START_TEST (session_without_a_snapshot)
+{
+  g_autoptr (GError) error = NULL;
+
+  build (WITH_ALL, ID);
+  ck_assert (sbx_session_inside (NULL, NULL));
+  ck_assert_ptr_null (sbx_session_snapshot (&error));
+  ck_assert_ptr_nonnull (strstr (error->message, SBX_SESSION_DIR "/" SBX_SESSION_SNAPSHOT ": "));
+}
+END_TEST
+
 int
 main (void)
 {
@@ -232,6 +243,7 @@ main (void)
       tcase_add_loop_test (kernel, ids_are_strict, 0, G_N_ELEMENTS (ids));
       tcase_add_test (kernel, variables_are_not_needed);
       tcase_add_test (kernel, id_that_is_a_link);
+      tcase_add_test (kernel, session_without_a_snapshot);
       suite_add_tcase (suite, kernel);
     }
   SRunner *runner = srunner_create (suite);
