@@ -139,6 +139,7 @@ SYSTEM_TESTS = \
 	tests/system/test-faults.py \
 	tests/system/test-files.py \
 	tests/system/test-git-clients.py \
+	tests/system/test-inside.py \
 	tests/system/test-life.py \
 	tests/system/test-limits.py \
 	tests/system/test-nesting.py \
@@ -165,7 +166,8 @@ SYSTEM_HELPERS = \
 	tests/system/inside.py \
 	tests/system/linktest.py \
 	tests/system/proxytest.py \
-	tests/system/sbxtest.py
+	tests/system/sbxtest.py \
+	tests/system/worlds.py
 
 dist_check_SCRIPTS += $(SYSTEM_TESTS)
 EXTRA_DIST += $(SYSTEM_HELPERS)

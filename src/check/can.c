@@ -117,15 +117,16 @@ answer (SbxJudge *judge, const char *name, gsize length, gpointer data)
   Can *can = data;
 
   if (can->question->is_host)
-    sbx_verdict_connect (state->policy, state->rules, name, length, (judge->options->given & SBX_CHECK_TOOL) != 0,
-                         &verdict);
+    sbx_verdict_connect (state->in_force.policy, state->rules, name, length,
+                         (judge->options->given & SBX_CHECK_TOOL) != 0, &verdict);
   else if (length == 0 || strlen (name) != length)
     {
       verdict.reason = "unresolvable";
       verdict.target = g_strdup (name);
     }
   else
-    sbx_verdict_path (state->table, state->context, state->resolver, can->question->access, name, &verdict);
+    sbx_verdict_path (state->in_force.table, state->in_force.context, state->in_force.resolver, can->question->access,
+                      name, &verdict);
 
   can->any_denied |= !verdict.allowed;
   if (can->json)

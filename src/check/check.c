@@ -11,6 +11,10 @@
 #include "base/fd.h"
 #include "base/program.h"
 #include "base/text.h"
+#include "confine/session.h"
+
+#define OTHER_POLICY                                                                                                   \
+  (SBX_CHECK_ROOT | SBX_CHECK_POLICY | SBX_CHECK_SERVICE | SBX_CHECK_WORKSPACE | SBX_CHECK_NO_PROJECT)
 
 SbxContext *
 sbx_check_context (const SbxCheckOptions *options, const char *service, GError **error)
@@ -36,6 +40,48 @@ sbx_check_policy (const SbxCheckOptions *options, const SbxContext *context, GEr
     g_ptr_array_add (files, options->policy_files->pdata[i]);
   g_ptr_array_add (files, NULL);
   return sbx_policy_load (context, NULL, (const char *const *) files->pdata, error);
+}
+
+static gboolean
+load_inside (gboolean wants_table, SbxInForce *in_force, GError **error)
+{
+  g_autoptr (SbxSnapshot) snapshot = sbx_session_snapshot (error);
+
+  if (snapshot == NULL)
+    return FALSE;
+  in_force->context = g_steal_pointer (&snapshot->context);
+  in_force->policy = g_steal_pointer (&snapshot->policy);
+  if (wants_table)
+    in_force->table = g_steal_pointer (&snapshot->table);
+  /* As the making of a table does. */
+  if (in_force->context->cwd != NULL)
+    sbx_resolver_set_cwd (in_force->resolver, in_force->context->cwd);
+  return TRUE;
+}
+
+gboolean
+sbx_check_load (const SbxCheckOptions *options, gboolean wants_table, SbxInForce *in_force, GError **error)
+{
+  *in_force = (SbxInForce){ .resolver = sbx_resolver_new () };
+  if (!(options->given & OTHER_POLICY) && sbx_session_inside (NULL, NULL))
+    return load_inside (wants_table, in_force, error);
+  in_force->context = sbx_check_context (options, NULL, error);
+  if (in_force->context == NULL)
+    return FALSE;
+  in_force->policy = sbx_check_policy (options, in_force->context, error);
+  if (in_force->policy == NULL || !wants_table)
+    return in_force->policy != NULL;
+  in_force->table = sbx_path_table_new (in_force->policy, in_force->context, in_force->resolver, error);
+  return in_force->table != NULL;
+}
+
+void
+sbx_in_force_clear (SbxInForce *in_force)
+{
+  g_clear_pointer (&in_force->table, sbx_path_table_free);
+  g_clear_pointer (&in_force->policy, sbx_policy_free);
+  g_clear_pointer (&in_force->context, sbx_context_free);
+  g_clear_pointer (&in_force->resolver, sbx_resolver_free);
 }
 
 gboolean

@@ -4,7 +4,7 @@
 
 #include "check/findings.h"
 #include "check/options.h"
-#include "policy/policy.h"
+#include "policy/path-table.h"
 
 G_BEGIN_DECLS
 
@@ -32,7 +32,23 @@ int sbx_check_edit (const SbxCheckOptions *options, int argc, char **argv, GErro
 int sbx_check_inside (const SbxCheckOptions *options, int argc, char **argv, GError **error);
 int sbx_check_probe (const SbxCheckOptions *options, int argc, char **argv, GError **error);
 
-/* The context that the options describe; @service replaces --service when it is not NULL. (transfer full) */
+/* What answers are made from. */
+typedef struct
+{
+  SbxContext *context;
+  SbxPolicy *policy;
+  SbxResolver *resolver;
+  SbxPathTable *table; /* NULL unless it was asked for */
+} SbxInForce;
+
+/* Loads what is in force: outside, or where an option names another policy (--root, --policy, --service, --workspace, --no-project), from
+ * the files, as for a run that would start now; inside a sandbox of ours, what that sandbox was made from. Clear it also after FALSE. */
+gboolean sbx_check_load (const SbxCheckOptions *options, gboolean wants_table, SbxInForce *in_force, GError **error);
+void sbx_in_force_clear (SbxInForce *in_force);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SbxInForce, sbx_in_force_clear)
+
+/* For verbs that are about the files, wherever they are called.
+ * The context that the options describe; @service replaces --service when it is not NULL. (transfer full) */
 SbxContext *sbx_check_context (const SbxCheckOptions *options, const char *service, GError **error);
 
 /* The effective policy of @context, with the files of --policy. (transfer full) */

@@ -88,10 +88,7 @@ warn_elsewhere (const SbxContext *context)
 int
 sbx_check_exclusions (const SbxCheckOptions *options, int argc, char **argv, GError **error)
 {
-  g_autoptr (SbxContext) context = NULL;
-  g_autoptr (SbxPolicy) policy = NULL;
-  g_autoptr (SbxResolver) resolver = sbx_resolver_new ();
-  g_autoptr (SbxPathTable) table = NULL;
+  g_auto (SbxInForce) in_force = { 0 };
   g_autoptr (GPtrArray) patterns = g_ptr_array_new_with_free_func (g_free);
   g_autoptr (GString) out = g_string_new (NULL);
   const Format *format;
@@ -99,16 +96,10 @@ sbx_check_exclusions (const SbxCheckOptions *options, int argc, char **argv, GEr
 
   if (!sbx_check_no_operand (argc, argv, error) || (format = find_format (options, error)) == NULL)
     return SBX_CHECK_EXIT_USAGE;
-  context = sbx_check_context (options, NULL, error);
-  if (context == NULL)
-    return SBX_CHECK_EXIT_USAGE;
-  policy = sbx_check_policy (options, context, error);
-  if (policy == NULL)
+  if (!sbx_check_load (options, TRUE, &in_force, error))
     return SBX_CHECK_EXIT_POLICY;
-  table = sbx_path_table_new (policy, context, resolver, error);
-  if (table == NULL)
-    return SBX_CHECK_EXIT_POLICY;
-  if (!table->enforce)
+  const SbxContext *context = in_force.context;
+  if (!in_force.table->enforce)
     return SBX_CHECK_EXIT_YES;
   if (context->workspace == NULL)
     {
@@ -118,7 +109,7 @@ sbx_check_exclusions (const SbxCheckOptions *options, int argc, char **argv, GEr
     }
 
   search.top = context->workspace;
-  search.areas = sbx_areas_new (table, context, resolver, context->workspace);
+  search.areas = sbx_areas_new (in_force.table, context, in_force.resolver, context->workspace);
   format->make (&search, patterns);
   g_ptr_array_unref (search.areas);
   for (guint i = 0; i < patterns->len; i++)

@@ -102,14 +102,10 @@ report (const SbxExport *export, const Format *format, gboolean partial)
 }
 
 static int
-make (SbxExport *export, const Format *format, gboolean partial, GError **error)
+make (SbxExport *export, const SbxPathTable *table, const Format *format, gboolean partial, GError **error)
 {
-  g_autoptr (SbxResolver) resolver = sbx_resolver_new ();
-  g_autoptr (SbxPathTable) table = sbx_path_table_new (export->policy, export->context, resolver, error);
   g_autoptr (SbxMountPlan) plan = NULL;
 
-  if (table == NULL)
-    return SBX_CHECK_EXIT_POLICY;
   /* Nothing is wrapped when it is disabled: there is no plan then. */
   plan = table->enforce ? sbx_mount_plan_new (table, export->policy, export->context, error) : NULL;
   if (table->enforce && plan == NULL)
@@ -125,8 +121,7 @@ make (SbxExport *export, const Format *format, gboolean partial, GError **error)
 int
 sbx_check_export (const SbxCheckOptions *options, int argc, char **argv, GError **error)
 {
-  g_autoptr (SbxContext) context = NULL;
-  g_autoptr (SbxPolicy) policy = NULL;
+  g_auto (SbxInForce) in_force = { 0 };
   g_autoptr (GString) out = g_string_new (NULL);
   g_autoptr (GPtrArray) gaps = g_ptr_array_new_with_free_func (g_free);
   g_autoptr (GPtrArray) notes = g_ptr_array_new_with_free_func (g_free);
@@ -135,18 +130,14 @@ sbx_check_export (const SbxCheckOptions *options, int argc, char **argv, GError 
 
   if (!sbx_check_no_operand (argc, argv, error) || (format = find_format (options, error)) == NULL)
     return SBX_CHECK_EXIT_USAGE;
-  context = sbx_check_context (options, NULL, error);
-  if (context == NULL)
-    return SBX_CHECK_EXIT_USAGE;
-  policy = sbx_check_policy (options, context, error);
-  if (policy == NULL)
+  if (!sbx_check_load (options, format->make != NULL, &in_force, error))
     return SBX_CHECK_EXIT_POLICY;
   if (format->make == NULL)
     {
-      sbx_policy_dump (policy, context, SBX_DUMP_JSON, out);
+      sbx_policy_dump (in_force.policy, in_force.context, SBX_DUMP_JSON, out);
       return sbx_check_print (out, error) ? SBX_CHECK_EXIT_YES : SBX_CHECK_EXIT_POLICY;
     }
-  export.policy = policy;
-  export.context = context;
-  return make (&export, format, (options->given & SBX_CHECK_PARTIAL) != 0, error);
+  export.policy = in_force.policy;
+  export.context = in_force.context;
+  return make (&export, in_force.table, format, (options->given & SBX_CHECK_PARTIAL) != 0, error);
 }

@@ -21,8 +21,8 @@ leads_on (const SbxJudgeState *state, const SbxVerdict *verdict)
 
   if (!verdict->reached)
     return FALSE;
-  sbx_path_table_state (state->table, verdict->target, &at);
-  return sbx_path_table_can_pass (state->table, verdict->target, &at);
+  sbx_path_table_state (state->in_force.table, verdict->target, &at);
+  return sbx_path_table_can_pass (state->in_force.table, verdict->target, &at);
 }
 
 /* Whoever works elsewhere may mean other files by relative names than those that are judged. */
@@ -50,11 +50,11 @@ pass (SbxJudge *judge, const char *name, gsize length, gpointer data)
   if (*name != '/' && !*seen_relative)
     {
       *seen_relative = TRUE;
-      if (state->table->enforce)
-        warn_elsewhere (state->context);
+      if (state->in_force.table->enforce)
+        warn_elsewhere (state->in_force.context);
     }
-  sbx_verdict_path (state->table, state->context, state->resolver, SBX_ACCESS_READ, literal != NULL ? literal : name,
-                    &verdict);
+  sbx_verdict_path (state->in_force.table, state->in_force.context, state->in_force.resolver, SBX_ACCESS_READ,
+                    literal != NULL ? literal : name, &verdict);
   if (!verdict.allowed && !((judge->options->given & SBX_CHECK_DIRS) && leads_on (state, &verdict)))
     return;
   g_string_append_len (judge->out, name, (gssize) length);

@@ -30,29 +30,19 @@
 static void
 state_clear (SbxJudgeState *state)
 {
-  g_clear_pointer (&state->table, sbx_path_table_free);
   g_clear_pointer (&state->rules, sbx_host_rules_free);
-  g_clear_pointer (&state->policy, sbx_policy_free);
-  g_clear_pointer (&state->context, sbx_context_free);
-  g_clear_pointer (&state->resolver, sbx_resolver_free);
+  sbx_in_force_clear (&state->in_force);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SbxJudgeState, state_clear)
 
 static gboolean
 state_load (SbxJudgeState *state, const SbxCheckOptions *options, gboolean is_host, GError **error)
 {
-  state->resolver = sbx_resolver_new ();
-  state->context = sbx_check_context (options, NULL, error);
-  if (state->context == NULL)
-    return FALSE;
-  state->policy = sbx_check_policy (options, state->context, error);
-  if (state->policy == NULL)
+  if (!sbx_check_load (options, !is_host, &state->in_force, error))
     return FALSE;
   if (is_host)
-    state->rules = sbx_host_rules_from_policy (state->policy, error);
-  else
-    state->table = sbx_path_table_new (state->policy, state->context, state->resolver, error);
-  return state->rules != NULL || state->table != NULL;
+    state->rules = sbx_host_rules_from_policy (state->in_force.policy, error);
+  return !is_host || state->rules != NULL;
 }
 
 gboolean
@@ -115,7 +105,7 @@ static gboolean
 are_at_rest (const SbxJudge *judge, const SbxJudgeState *state, gint64 rest_began)
 {
   static const char *const parts[] = { "", "sandbox.conf.d", "services", "policy.d" };
-  const SbxContext *context = state->context;
+  const SbxContext *context = state->in_force.context;
   const char *const places[] = { context->vendor_dir, context->run_dir, context->etc_dir, context->user_dir,
                                  context->project_dir };
   const GPtrArray *named = judge->options->policy_files;
@@ -210,6 +200,6 @@ sbx_judge_stdin (SbxJudge *judge, SbxJudgeAnswer answer, gpointer data, GError *
         }
       if (waited && (judge->options->given & SBX_CHECK_FOLLOW))
         follow (judge);
-      sbx_resolver_reset (judge->state.resolver);
+      sbx_resolver_reset (judge->state.in_force.resolver);
     }
 }

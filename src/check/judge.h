@@ -3,20 +3,16 @@
  * `filter` share. */
 #pragma once
 
-#include "check/options.h"
+#include "check/check.h"
 #include "policy/host-rules.h"
-#include "policy/path-table.h"
 
 G_BEGIN_DECLS
 
 /* All that an answer depends on but the file system. It is read whole, and replaced whole or not at all. */
 typedef struct
 {
-  SbxContext *context;
-  SbxPolicy *policy;
-  SbxPathTable *table; /* for questions about paths, else NULL */
+  SbxInForce in_force; /* with the table for questions about paths */
   SbxHostRules *rules; /* for questions about hosts, else NULL */
-  SbxResolver *resolver;
 } SbxJudgeState;
 
 typedef struct

@@ -32,20 +32,15 @@ append_request (GString *out, const SbxNote *note, gboolean json)
 int
 sbx_check_requests (const SbxCheckOptions *options, int argc, char **argv, GError **error)
 {
-  g_autoptr (SbxContext) context = NULL;
-  g_autoptr (SbxPolicy) policy = NULL;
+  g_auto (SbxInForce) in_force = { 0 };
   g_autoptr (GString) out = g_string_new (NULL);
 
   if (!sbx_check_no_operand (argc, argv, error))
     return SBX_CHECK_EXIT_USAGE;
-  context = sbx_check_context (options, NULL, error);
-  if (context == NULL)
-    return SBX_CHECK_EXIT_USAGE;
-  policy = sbx_check_policy (options, context, error);
-  if (policy == NULL)
+  if (!sbx_check_load (options, FALSE, &in_force, error))
     return SBX_CHECK_EXIT_POLICY;
 
-  for (guint i = 0; i < policy->requests->len; i++)
-    append_request (out, g_ptr_array_index (policy->requests, i), (options->given & SBX_CHECK_JSON) != 0);
+  for (guint i = 0; i < in_force.policy->requests->len; i++)
+    append_request (out, g_ptr_array_index (in_force.policy->requests, i), (options->given & SBX_CHECK_JSON) != 0);
   return sbx_check_print (out, error) ? SBX_CHECK_EXIT_YES : SBX_CHECK_EXIT_POLICY;
 }

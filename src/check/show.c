@@ -41,20 +41,15 @@ find_format (const SbxCheckOptions *options, SbxDumpFormat *format, GError **err
 int
 sbx_check_show (const SbxCheckOptions *options, int argc, char **argv, GError **error)
 {
-  g_autoptr (SbxContext) context = NULL;
-  g_autoptr (SbxPolicy) policy = NULL;
+  g_auto (SbxInForce) in_force = { 0 };
   g_autoptr (GString) out = g_string_new (NULL);
   SbxDumpFormat format;
 
   if (!sbx_check_no_operand (argc, argv, error) || !find_format (options, &format, error))
     return SBX_CHECK_EXIT_USAGE;
-  context = sbx_check_context (options, NULL, error);
-  if (context == NULL)
-    return SBX_CHECK_EXIT_USAGE;
-  policy = sbx_check_policy (options, context, error);
-  if (policy == NULL)
+  if (!sbx_check_load (options, FALSE, &in_force, error))
     return SBX_CHECK_EXIT_POLICY;
 
-  sbx_policy_dump (policy, context, format, out);
+  sbx_policy_dump (in_force.policy, in_force.context, format, out);
   return sbx_check_print (out, error) ? SBX_CHECK_EXIT_YES : SBX_CHECK_EXIT_POLICY;
 }
