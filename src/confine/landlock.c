@@ -16,6 +16,8 @@
 #define ACCESS_TRUNCATE (1ULL << 14)  /* ABI 3 */
 #define ACCESS_IOCTL_DEV (1ULL << 15) /* ABI 5 */
 
+#define ACCESS_NET_TCP 3ULL /* ABI 4: bind, connect */
+
 #define SCOPE_ABSTRACT_UNIX (1ULL << 0) /* ABI 6 */
 #define SCOPE_SIGNAL (1ULL << 1)        /* ABI 6 */
 
@@ -49,9 +51,9 @@ handled_by (int abi)
 }
 
 static int
-create_ruleset (int abi, uint64_t access, uint64_t scoped)
+create_ruleset (int abi, uint64_t access, uint64_t network, uint64_t scoped)
 {
-  RulesetAttr attr = { .handled_access_fs = access, .scoped = scoped };
+  RulesetAttr attr = { .handled_access_fs = access, .handled_access_net = network, .scoped = scoped };
   size_t size = abi >= 6 ? sizeof attr : abi >= 4 ? 2 * sizeof (uint64_t) : sizeof (uint64_t);
 
   return (int) syscall (SYS_landlock_create_ruleset, &attr, size, 0);
@@ -130,7 +132,7 @@ sbx_landlock_build (const SbxLandlockRule *rules, size_t n_rules, int abi, const
       errno = EOPNOTSUPP;
       return -1;
     }
-  ruleset = create_ruleset (abi, handled, abi >= 6 ? SCOPE_ABSTRACT_UNIX | SCOPE_SIGNAL : 0);
+  ruleset = create_ruleset (abi, handled, 0, abi >= 6 ? SCOPE_ABSTRACT_UNIX | SCOPE_SIGNAL : 0);
   if (ruleset < 0)
     return -1;
   for (size_t i = 0; i < n_rules; i++)
@@ -145,6 +147,17 @@ sbx_landlock_build (const SbxLandlockRule *rules, size_t n_rules, int abi, const
         }
     }
   return ruleset;
+}
+
+int
+sbx_landlock_build_no_tcp (int abi)
+{
+  if (abi < 4)
+    {
+      errno = EOPNOTSUPP;
+      return -1;
+    }
+  return create_ruleset (abi, 0, ACCESS_NET_TCP, 0);
 }
 
 int
@@ -163,7 +176,7 @@ sbx_landlock_scope_init (int abi)
       errno = EOPNOTSUPP;
       return -1;
     }
-  ruleset = create_ruleset (abi, 0, SCOPE_ABSTRACT_UNIX);
+  ruleset = create_ruleset (abi, 0, 0, SCOPE_ABSTRACT_UNIX);
   if (ruleset < 0)
     return -1;
   result = sbx_landlock_restrict (ruleset);

@@ -27,6 +27,10 @@ int sbx_landlock_build (const SbxLandlockRule *rules, size_t n_rules, int abi, c
  * Needs CAP_SYS_ADMIN or no_new_privs, and ABI 6 (else EOPNOTSUPP). Returns 0, or -1 with errno. */
 int sbx_landlock_scope_init (int abi);
 
+/* A ruleset of its own that lets no TCP port be bound or connected to. Returns a descriptor for sbx_landlock_restrict, or -1 with errno:
+ * EOPNOTSUPP before ABI 4. */
+int sbx_landlock_build_no_tcp (int abi);
+
 /* Restricts the calling thread for ever. no_new_privs must be set. */
 int sbx_landlock_restrict (int ruleset_fd);
 

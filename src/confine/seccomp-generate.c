@@ -265,8 +265,9 @@ add_init (const Builder *builder)
     }
 }
 
+/* A filter that allows everything, but for other architectures than this. */
 static scmp_filter_ctx
-build (const Architecture *architecture, bool allow_userns)
+begin (const Architecture *architecture)
 {
   Builder builder = { seccomp_init (SCMP_ACT_ALLOW), architecture };
   int code;
@@ -283,6 +284,13 @@ build (const Architecture *architecture, bool allow_userns)
     fail (&builder, "bad architecture action", code);
   /* A binary tree; libraries that cannot make one make a list, which is only slower. */
   (void) seccomp_attr_set (builder.filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+  return builder.filter;
+}
+
+static scmp_filter_ctx
+build (const Architecture *architecture, bool allow_userns)
+{
+  Builder builder = { begin (architecture), architecture };
 
   for (size_t i = 0; i < N_ELEMENTS (refusals); i++)
     add (&builder, refusal_with (architecture, refusals[i].errnum), refusals[i].name, 0, NULL);
@@ -435,6 +443,46 @@ emit_prologue (Program *program, const Architecture *architecture)
   emit_if (program, arch, N_ELEMENTS (arch), &checks);
 }
 
+/* -- what is taken away from a command in a sandbox that already runs ------------------------------------------------ */
+
+static scmp_filter_ctx
+build_no_userns (const Architecture *architecture)
+{
+  Builder builder = { begin (architecture), architecture };
+
+  add (&builder, refusal_with (architecture, ENOSYS), "clone3", 0, NULL);
+  add_namespaces (&builder, false);
+  return builder.filter;
+}
+
+/* Where socketcall(2) hides what is asked for, nothing can be asked for through it. */
+static void
+emit_no_inet (Program *program, const Architecture *architecture)
+{
+  static const uint32_t inet[] = { AF_INET, AF_INET6 };
+  const uint32_t calls[] = { SBX_SOCKETCALL_SOCKET, SBX_SOCKETCALL_SOCKETPAIR };
+  const uint32_t makers[] = { number_of (architecture, "socket", architecture->socket),
+                              number_of (architecture, "socketpair", architecture->socketpair) };
+  const uint32_t arch[] = { architecture->token == SCMP_ARCH_X32 ? SCMP_ARCH_X86_64 : architecture->token };
+  const uint32_t number[] = { (uint32_t) seccomp_syscall_resolve_name_arch (architecture->token, "socketcall") };
+  Program refusal = { .n = 0 }, of_makers = { .n = 0 }, of_socketcall = { .n = 0 }, checks = { .n = 0 };
+
+  emit_refusal (&refusal, architecture, EAFNOSUPPORT);
+  emit_load (&of_makers, low_half (architecture, 0));
+  emit_if (&of_makers, inet, N_ELEMENTS (inet), &refusal);
+  emit_load (&of_socketcall, low_half (architecture, 0));
+  emit_if (&of_socketcall, calls, N_ELEMENTS (calls), &refusal);
+  emit_load (&checks, offsetof (struct seccomp_data, nr));
+  emit_if (&checks, makers, N_ELEMENTS (makers), &of_makers);
+  if ((int) number[0] >= 0)
+    {
+      emit_load (&checks, offsetof (struct seccomp_data, nr));
+      emit_if (&checks, number, N_ELEMENTS (number), &of_socketcall);
+    }
+  emit_load (program, offsetof (struct seccomp_data, arch));
+  emit_if (program, arch, N_ELEMENTS (arch), &checks);
+}
+
 /* -- printing -------------------------------------------------------------------------------------------------------- */
 
 /* libseccomp writes the instructions in the byte order of the architecture they are for. */
@@ -469,6 +517,23 @@ print_program (const char *name, const Program *program)
   puts ("};");
 }
 
+static void
+print_narrowings (const Architecture *architecture)
+{
+  Program no_inet = { .n = 0 }, no_userns = { .n = 0 };
+  scmp_filter_ctx other = begin (architecture);
+  scmp_filter_ctx filter = build_no_userns (architecture);
+
+  /* What follows is the end of other architectures, here as there. */
+  emit_no_inet (&no_inet, architecture);
+  append_exported (&no_inet, architecture, other);
+  append_exported (&no_userns, architecture, filter);
+  print_program ("filter_no_inet", &no_inet);
+  print_program ("filter_no_userns", &no_userns);
+  seccomp_release (other);
+  seccomp_release (filter);
+}
+
 int
 main (void)
 {
@@ -485,6 +550,7 @@ main (void)
           print_program (allow ? "filter_userns_allowed" : "filter_userns_denied", &program);
           seccomp_release (filter);
         }
+      print_narrowings (&architectures[i]);
     }
   puts ("#else\n#define SBX_SECCOMP_NO_FILTER 1\n#endif");
   if (fflush (stdout) != 0 || ferror (stdout))

@@ -35,7 +35,25 @@ sbx_seccomp_program (const SbxSeccompOptions *options)
   return &programs[options->allow_userns ? 1 : 0];
 }
 
+static const struct sock_fprog narrowings[SBX_SECCOMP_N_NARROWINGS] = {
+  [SBX_SECCOMP_NO_INET] = PROGRAM (filter_no_inet),
+  [SBX_SECCOMP_NO_USERNS] = PROGRAM (filter_no_userns),
+};
+
+const struct sock_fprog *
+sbx_seccomp_narrowing (SbxSeccompNarrowing narrowing)
+{
+  return &narrowings[narrowing];
+}
+
 #else
+
+const struct sock_fprog *
+sbx_seccomp_narrowing (SbxSeccompNarrowing narrowing)
+{
+  (void) narrowing;
+  return NULL;
+}
 
 const struct sock_fprog *
 sbx_seccomp_program (const SbxSeccompOptions *options)
@@ -62,4 +80,15 @@ sbx_seccomp_install (const struct sock_fprog *program)
   if (fd < 0 && errno == EINVAL)
     fd = syscall (SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, program);
   return (int) fd;
+}
+
+int
+sbx_seccomp_add (const struct sock_fprog *program)
+{
+  if (program == NULL)
+    {
+      errno = ENOSYS;
+      return -1;
+    }
+  return (int) syscall (SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0UL, program);
 }

@@ -17,3 +17,17 @@ const struct sock_fprog *sbx_seccomp_program (const SbxSeccompOptions *options);
 /* Installs it with a listener for the calls that connect-gate.c answers. no_new_privs must be set.
  * Returns the listener's descriptor, or -1 with errno. Async-signal-safe. */
 int sbx_seccomp_install (const struct sock_fprog *program);
+
+/* What can be taken away on top of it, from a command in a sandbox that already runs. */
+typedef enum
+{
+  SBX_SECCOMP_NO_INET,   /* sockets of IPv4 and IPv6 */
+  SBX_SECCOMP_NO_USERNS, /* user namespaces, and entering any namespace */
+  SBX_SECCOMP_N_NARROWINGS
+} SbxSeccompNarrowing;
+
+/* As sbx_seccomp_program. */
+const struct sock_fprog *sbx_seccomp_narrowing (SbxSeccompNarrowing narrowing);
+
+/* Installs a program that asks nobody. no_new_privs must be set. Returns 0, or -1 with errno. Async-signal-safe. */
+int sbx_seccomp_add (const struct sock_fprog *program);

@@ -7,6 +7,7 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
@@ -227,6 +228,34 @@ START_TEST (scopes)
 }
 END_TEST
 
+static void
+no_tcp (void)
+{
+  const struct sockaddr_in any = { .sin_family = AF_INET, .sin_addr.s_addr = htonl (INADDR_LOOPBACK) };
+  int ruleset = sbx_landlock_build_no_tcp (abi);
+  int fd = socket (AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  int other = socket (AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+  EXPECT (ruleset >= 0 && fd >= 0 && other >= 0);
+  EXPECT (fcntl (ruleset, F_GETFD) == FD_CLOEXEC);
+  EXPECT (sbx_landlock_restrict (ruleset) == 0);
+  EXPECT_ERRNO (bind (fd, (const struct sockaddr *) &any, sizeof any), EACCES);
+  EXPECT_ERRNO (connect (fd, (const struct sockaddr *) &any, sizeof any), EACCES);
+  EXPECT (bind (other, (const struct sockaddr *) &any, sizeof any) == 0);
+  EXPECT (open ("/etc/passwd", O_RDONLY | O_CLOEXEC) >= 0);
+}
+
+START_TEST (tcp)
+{
+  const SbxLandlockRule rule = { .path = "/", .fd = -1, .write = true };
+
+  ck_assert_int_eq (sbx_landlock_build_no_tcp (3), -1);
+  ck_assert_int_eq (errno, EOPNOTSUPP);
+  for (abi = 4; abi <= sbx_landlock_abi (); abi++)
+    ck_assert_int_eq (run (&rule, 1, no_tcp), 0);
+}
+END_TEST
+
 /* Init bound to its scope: the host's name is closed, a name made inside it is open, and it can still mount. */
 START_TEST (scope_of_init)
 {
@@ -340,6 +369,7 @@ main (void)
   tcase_add_test (tcase, files);
   tcase_add_test (tcase, descriptors);
   tcase_add_test (tcase, scopes);
+  tcase_add_test (tcase, tcp);
   tcase_add_test (tcase, scope_of_init);
   tcase_add_test (tcase, failures_name_their_object);
   tcase_add_test (tcase, descriptions_grow);

@@ -352,6 +352,53 @@ START_TEST (nothing_to_install_is_an_error)
 {
   ck_assert_int_eq (sbx_seccomp_install (NULL), -1);
   ck_assert_int_eq (errno, ENOSYS);
+  ck_assert_int_eq (sbx_seccomp_add (NULL), -1);
+  ck_assert_int_eq (errno, ENOSYS);
+}
+END_TEST
+
+/* -- on top of a filter that is there ------------------------------------------------------------------------------ */
+
+static void
+body_no_inet (void)
+{
+  static const int families[] = { AF_INET, AF_INET6 };
+
+  EXPECT (sbx_seccomp_add (sbx_seccomp_narrowing (SBX_SECCOMP_NO_INET)) == 0);
+  for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+    {
+      unsigned long family = (unsigned long) families[i];
+      EXPECT_ERRNO (socket (families[i], SOCK_STREAM, 0), EAFNOSUPPORT);
+      EXPECT_ERRNO (socket (families[i], SOCK_DGRAM | SOCK_CLOEXEC, 17), EAFNOSUPPORT);
+      EXPECT_ERRNO (syscall (SYS_socket, family | HIGH_BIT, SOCK_STREAM, 0), EAFNOSUPPORT);
+      EXPECT_ERRNO (syscall (SYS_socketpair, family | HIGH_BIT, SOCK_STREAM, 0, NULL), EAFNOSUPPORT);
+    }
+  EXPECT (socket (AF_UNIX, SOCK_STREAM, 0) >= 0);
+  EXPECT (socket (AF_NETLINK, SOCK_RAW, 0) >= 0);
+  EXPECT_ERRNO (socket (AF_PACKET, SOCK_RAW, 0), EAFNOSUPPORT);
+}
+
+static void
+body_no_userns (void)
+{
+  EXPECT (sbx_seccomp_add (sbx_seccomp_narrowing (SBX_SECCOMP_NO_USERNS)) == 0);
+  EXPECT_ERRNO (unshare (CLONE_NEWUSER), EPERM);
+  EXPECT_ERRNO (syscall (SYS_unshare, CLONE_NEWUSER | HIGH_BIT), EPERM);
+  EXPECT_ERRNO (setns (0, CLONE_NEWUSER), EPERM);
+  EXPECT_ERRNO (syscall (SYS_clone3, NULL, 0), ENOSYS);
+#ifndef __s390__
+  EXPECT_ERRNO (syscall (SYS_clone, CLONE_NEWUSER | SIGCHLD, NULL, NULL, NULL, NULL), EPERM);
+#endif
+  pid_t pid = fork ();
+  if (pid == 0)
+    _exit (0);
+  EXPECT (pid > 0 && waitpid (pid, NULL, 0) == pid);
+}
+
+START_TEST (filters_can_be_narrowed)
+{
+  ck_assert_int_eq (run_status (body_no_inet, false), 0);
+  ck_assert_int_eq (run_status (body_no_userns, true), 0);
 }
 END_TEST
 
@@ -391,6 +438,7 @@ main (void)
   tcase_add_loop_test (tcase, call_by_call, 0, sizeof bodies / sizeof *bodies);
   tcase_add_test (tcase, userns_may_be_allowed);
   tcase_add_test (tcase, nothing_to_install_is_an_error);
+  tcase_add_test (tcase, filters_can_be_narrowed);
   tcase_add_test (tcase, every_architecture_has_a_filter);
 #if defined __x86_64__ && !defined __ILP32__
   tcase_add_test (tcase, foreign_abis_are_killed);
