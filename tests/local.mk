@@ -33,6 +33,7 @@ UNIT_TESTS = \
 	tests/unit/test-memory \
 	tests/unit/test-mount-plan \
 	tests/unit/test-name-table \
+	tests/unit/test-narrow \
 	tests/unit/test-net-plan \
 	tests/unit/test-netns \
 	tests/unit/test-network-transfer \
@@ -75,6 +76,8 @@ tests_unit_test_bridge_options_SOURCES = tests/unit/test-bridge-options.c \
 	src/bridge/options.c src/bridge/place.c
 tests_unit_test_check_options_SOURCES = tests/unit/test-check-options.c \
 	src/check/options.c src/check/questions.c
+tests_unit_test_narrow_SOURCES = tests/unit/test-narrow.c \
+	src/run/narrow-network.c src/run/narrow-paths.c src/run/narrow.c
 tests_unit_test_options_SOURCES = tests/unit/test-options.c src/run/options.c
 tests_unit_test_patterns_SOURCES = tests/unit/test-patterns.c \
 	src/check/areas.c src/check/patterns.c
@@ -128,6 +131,7 @@ EXTRA_DIST += $(POLICY_CASES)
 
 # The programs from outside, in real namespaces; they share a module and a script that runs inside.
 SYSTEM_TESTS = \
+	tests/system/narrowing.py \
 	tests/system/property.py \
 	tests/system/test-bridge.py \
 	tests/system/test-check-cli.py \
@@ -142,6 +146,7 @@ SYSTEM_TESTS = \
 	tests/system/test-inside.py \
 	tests/system/test-life.py \
 	tests/system/test-limits.py \
+	tests/system/test-narrow.py \
 	tests/system/test-nesting.py \
 	tests/system/test-package-clients.py \
 	tests/system/test-policy-files.py \

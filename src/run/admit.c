@@ -68,6 +68,9 @@ sbx_admit_directory (const SbxPathTable *table, const SbxContext *context, gbool
     return fail_directory (context->cwd, state.denied, SBX_RULE_DENY_READ, _("it is denied"), error);
   if (state.hidden == NULL || strcmp (context->cwd, "/") == 0)
     return TRUE;
+  /* A place of the sandbox's own is where it is, inside. */
+  if (table->inside && strcmp (state.hidden->path, "/") != 0)
+    return TRUE;
   if (chosen && (state.hidden->kinds & SBX_RULE_SCRATCH) != 0 && strcmp (state.hidden->path, context->cwd) == 0)
     return TRUE;
   return fail_directory (context->cwd, state.hidden, SBX_RULE_HIDE,

@@ -20,7 +20,8 @@
 #include "base/text.h"
 
 #define EXIT_TIMED_OUT 124
-#define GRACE_SECONDS 2 /* between TERM and KILL */
+#define GRACE_SECONDS 2             /* between TERM and KILL */
+#define WAIT_MAX (24 * 3600 * 1000) /* milliseconds at a time */
 
 static gboolean
 prepare (const SbxDirect *direct, GError **error)
@@ -37,10 +38,41 @@ prepare (const SbxDirect *direct, GError **error)
       unsetenv ("SANDBOX_BACKEND");
       unsetenv ("SANDBOX_ID");
     }
+  if (direct->envp != NULL)
+    environ = direct->envp;
   return TRUE;
 }
 
-/* --- with a time-out ---------------------------------------------------------------------------------------- */
+/* How it ended before there was a command. */
+typedef struct
+{
+  const char
+      *what; /* of restrict_self; NULL: the command cannot be executed. A child of ours has it at the same address. */
+  int errnum;
+} Failure;
+
+/* Becomes the command, or returns. */
+static Failure
+become (const SbxDirect *direct)
+{
+  Failure failure = { .what = direct->restrict_self != NULL ? direct->restrict_self (direct->data) : NULL };
+
+  if (failure.what == NULL)
+    execvp (direct->argv[0], direct->argv);
+  failure.errnum = errno;
+  return failure;
+}
+
+static gboolean
+report (const SbxDirect *direct, const Failure *failure, GError **error)
+{
+  if (failure->what == NULL)
+    return sbx_exec_fail (direct->argv[0], failure->errnum, error);
+  sbx_error_set_errno (error, SBX_ERROR_CONFINE, failure->errnum, "%s", _(failure->what));
+  return FALSE;
+}
+
+/* --- in a child ---------------------------------------------------------------------------------------- */
 
 static const int passed_on[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
 
@@ -54,14 +86,13 @@ watched_signals (sigset_t *set)
 }
 
 static G_GNUC_NORETURN void
-execute_child (const SbxDirect *direct, int report, const sigset_t *mask, const struct sigaction *on_child)
+execute_child (const SbxDirect *direct, int to_parent, const sigset_t *mask, const struct sigaction *on_child)
 {
   sigaction (SIGCHLD, on_child, NULL);
   sigprocmask (SIG_SETMASK, mask, NULL);
-  execvp (direct->argv[0], direct->argv);
-  int errnum = errno;
-  ssize_t put = write (report, &errnum, sizeof errnum);
-  _exit (put == (ssize_t) sizeof errnum ? 127 : 126);
+  const Failure failure = become (direct);
+  ssize_t put = write (to_parent, &failure, sizeof failure);
+  _exit (put == (ssize_t) sizeof failure ? 127 : 126);
 }
 
 static gint64
@@ -84,6 +115,7 @@ wait_until (pid_t child, const sigset_t *set, gint64 until, int *status)
       gint64 left = until - milliseconds ();
       if (left <= 0)
         return FALSE;
+      left = MIN (left, WAIT_MAX);
       struct timespec wait = { (time_t) (left / 1000), (long) (left % 1000) * 1000000 };
       siginfo_t info;
       int signum = sigtimedwait (set, &info, &wait);
@@ -102,7 +134,7 @@ exit_status (int status)
 static int
 supervise (pid_t child, const sigset_t *set, guint timeout)
 {
-  gint64 end = milliseconds () + (gint64) timeout * 1000;
+  gint64 end = timeout > 0 ? milliseconds () + (gint64) timeout * 1000 : G_MAXINT64;
   int status = 0;
 
   if (wait_until (child, set, end, &status))
@@ -122,7 +154,7 @@ static gboolean
 run_child (const SbxDirect *direct, int *status, GError **error)
 {
   int ends[2];
-  int errnum = 0;
+  Failure failure = { 0 };
   sigset_t set;
   sigset_t before;
   struct sigaction on_child;
@@ -134,7 +166,7 @@ run_child (const SbxDirect *direct, int *status, GError **error)
       return FALSE;
     }
   sbx_autofd int from_child = ends[0];
-  sbx_autofd int report = ends[1];
+  sbx_autofd int to_parent = ends[1];
   watched_signals (&set);
   sigprocmask (SIG_BLOCK, &set, &before);
   /* A caller that ignores it would keep the status from this process; the command gets the caller's disposition back. */
@@ -147,10 +179,10 @@ run_child (const SbxDirect *direct, int *status, GError **error)
       return FALSE;
     }
   if (child == 0)
-    execute_child (direct, report, &before, &on_child);
-  sbx_fd_clear (&report);
+    execute_child (direct, to_parent, &before, &on_child);
+  sbx_fd_clear (&to_parent);
   ssize_t got;
-  while ((got = read (from_child, &errnum, sizeof errnum)) < 0 && errno == EINTR)
+  while ((got = read (from_child, &failure, sizeof failure)) < 0 && errno == EINTR)
     ;
   if (got == 0)
     *status = supervise (child, &set, direct->timeout);
@@ -158,7 +190,7 @@ run_child (const SbxDirect *direct, int *status, GError **error)
     while (waitpid (child, NULL, 0) < 0 && errno == EINTR)
       ;
   sigprocmask (SIG_SETMASK, &before, NULL);
-  return got == 0 || sbx_exec_fail (direct->argv[0], errnum, error);
+  return got == 0 || report (direct, &failure, error);
 }
 
 gboolean
@@ -166,8 +198,8 @@ sbx_direct_run (const SbxDirect *direct, int *status, GError **error)
 {
   if (!prepare (direct, error))
     return FALSE;
-  if (direct->timeout > 0)
+  if (direct->timeout > 0 || direct->in_child)
     return run_child (direct, status, error);
-  execvp (direct->argv[0], direct->argv);
-  return sbx_exec_fail (direct->argv[0], errno, error);
+  const Failure failure = become (direct);
+  return report (direct, &failure, error);
 }

@@ -22,6 +22,7 @@ typedef enum
   SECTION_NETWORK,
   SECTION_REACH,
   SECTION_MOUNTS,
+  SECTION_GRANTS,
   SECTION_ABSENT,
   SECTION_ENVIRONMENT,
   SECTION_LIMITS,
@@ -37,17 +38,12 @@ static const struct
   const char *json;
   gboolean is_list;
 } sections[N_SECTIONS] = {
-  [SECTION_MODE] = { "mode", FALSE },
-  [SECTION_NESTED] = { "nested", FALSE },
-  [SECTION_NETWORK] = { "network", FALSE },
-  [SECTION_REACH] = { "reach", TRUE },
-  [SECTION_MOUNTS] = { "mounts", TRUE },
-  [SECTION_ABSENT] = { "absent", TRUE },
-  [SECTION_ENVIRONMENT] = { "environment", TRUE },
-  [SECTION_LIMITS] = { "limits", TRUE },
-  [SECTION_PROCESS] = { "process", TRUE },
-  [SECTION_SECCOMP] = { "seccomp", FALSE },
-  [SECTION_LANDLOCK] = { "landlock", FALSE },
+  [SECTION_MODE] = { "mode", FALSE },           [SECTION_NESTED] = { "nested", FALSE },
+  [SECTION_NETWORK] = { "network", FALSE },     [SECTION_REACH] = { "reach", TRUE },
+  [SECTION_MOUNTS] = { "mounts", TRUE },        [SECTION_GRANTS] = { "grants", TRUE },
+  [SECTION_ABSENT] = { "absent", TRUE },        [SECTION_ENVIRONMENT] = { "environment", TRUE },
+  [SECTION_LIMITS] = { "limits", TRUE },        [SECTION_PROCESS] = { "process", TRUE },
+  [SECTION_SECCOMP] = { "seccomp", FALSE },     [SECTION_LANDLOCK] = { "landlock", FALSE },
   [SECTION_WORKSPACE] = { "workspace", FALSE },
 };
 
@@ -247,14 +243,48 @@ add_kernel (GPtrArray *rows, const SbxPolicy *policy)
   add (rows, SECTION_LANDLOCK, "landlock", version, NULL, sbx_landlock_describe (abi));
 }
 
+static void
+add_workspace (GPtrArray *rows, const SbxContext *context)
+{
+  add (rows, SECTION_WORKSPACE, "workspace", context->workspace != NULL ? context->workspace : "-", NULL,
+       context->workspace_why);
+}
+
+/* What is added to a sandbox that already runs. */
+static void
+add_narrow (GPtrArray *rows, const SbxDryRunFacts *facts)
+{
+  const SbxNarrow *narrow = facts->narrow;
+  const SbxOrigin *network = sbx_policy_origin (facts->policy, SBX_KEY_NET_MODE);
+  int abi = sbx_landlock_abi ();
+  g_autofree char *version = g_strdup_printf ("%d", abi);
+
+  add (rows, SECTION_NESTED, "nested", facts->nested_in, sbx_policy_origin (facts->policy, SBX_KEY_NESTED),
+       _("already inside: narrowed"));
+  add (rows, SECTION_NETWORK, "network", narrow->no_inet ? "none" : "as around", network,
+       narrow->no_inet ? _("no sockets of IPv4 and IPv6")
+                       : _("the sandbox around has no more than the policy allows"));
+  for (guint i = 0; i < narrow->grants->len; i++)
+    {
+      const SbxNarrowGrant *grant = g_ptr_array_index (narrow->grants, i);
+      add (rows, SECTION_GRANTS, grant->write ? "let write" : "let read", grant->path, grant->origin, _("built in"));
+    }
+  add_environment (rows, facts->env);
+  add_limits (rows, facts->policy);
+  add_process (rows, facts);
+  add (rows, SECTION_LANDLOCK, "landlock", version, NULL, sbx_landlock_describe (abi));
+  add_workspace (rows, facts->context);
+}
+
 static GPtrArray *
 make_rows (const SbxDryRunFacts *facts, SbxDryRun format)
 {
   GPtrArray *rows = g_ptr_array_new_with_free_func (row_free);
   const SbxPolicy *policy = facts->policy;
-  const SbxContext *context = facts->context;
 
-  if (facts->plan == NULL && facts->nested_in != NULL)
+  if (facts->narrow != NULL)
+    add_narrow (rows, facts);
+  else if (facts->plan == NULL && facts->nested_in != NULL)
     add (rows, SECTION_NESTED, "nested", facts->nested_in, sbx_policy_origin (policy, SBX_KEY_NESTED),
          _("already inside: the command runs as it is"));
   else if (facts->plan == NULL)
@@ -270,8 +300,7 @@ make_rows (const SbxDryRunFacts *facts, SbxDryRun format)
   add_limits (rows, policy);
   add_process (rows, facts);
   add_kernel (rows, policy);
-  add (rows, SECTION_WORKSPACE, "workspace", context->workspace != NULL ? context->workspace : "-", NULL,
-       context->workspace_why);
+  add_workspace (rows, facts->context);
   return rows;
 }
 

@@ -5,6 +5,7 @@
 #include "confine/environ.h"
 #include "confine/mount-plan.h"
 #include "confine/net-plan.h"
+#include "run/narrow.h"
 #include "run/options.h"
 
 G_BEGIN_DECLS
@@ -15,7 +16,8 @@ typedef struct
   const SbxContext *context;
   const SbxNetPlan *net;
   const SbxMountPlan *plan; /* NULL: the command would run as it is */
-  const SbxEnviron *env;    /* with @plan */
+  const SbxEnviron *env;    /* with @plan or @narrow */
+  const SbxNarrow *narrow;  /* what the sandbox around is narrowed by, or NULL */
   const char *nested_in;    /* the session this already is in, or NULL */
   guint timeout;
   gboolean verbose; /* text: every name, however little it says */

@@ -13,6 +13,10 @@ sandbox_run_SOURCES = \
 	src/run/main.c \
 	src/run/names.c \
 	src/run/names.h \
+	src/run/narrow-network.c \
+	src/run/narrow-paths.c \
+	src/run/narrow.c \
+	src/run/narrow.h \
 	src/run/options.c \
 	src/run/options.h
 sandbox_run_LDADD = $(FLOOR_LIBS) $(GLIB_LIBS) $(LIBCONFIG_LIBS)

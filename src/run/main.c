@@ -25,6 +25,7 @@
 #include "run/direct.h"
 #include "run/dry-run.h"
 #include "run/names.h"
+#include "run/narrow.h"
 #include "run/options.h"
 
 #define EXIT_OWN_FAILURE 125
@@ -39,7 +40,8 @@ typedef struct
   char *const *command;
   gboolean inside; /* a sandbox of ours is around this process already */
   char outer_id[SBX_SESSION_ID_LENGTH + 1];
-  SbxLaunch *launch; /* begun before it is known whether it is needed; NULL inside, and for --dry-run */
+  SbxSnapshot *outer; /* what that was made from; NULL where it does not tell */
+  SbxLaunch *launch;  /* begun before it is known whether it is needed; NULL inside, and for --dry-run */
 } Front;
 
 static gboolean
@@ -244,33 +246,6 @@ say_without_effect (const Front *front)
                         names->str);
 }
 
-/* Inside a sandbox already: process.nested decides. */
-static gboolean
-run_nested (Front *front, const SbxPolicy *policy, const SbxContext *context, int *status, GError **error)
-{
-  g_autofree char *where = sbx_origin_to_string (sbx_policy_origin (policy, SBX_KEY_NESTED));
-
-  switch (sbx_policy_number (policy, SBX_KEY_NESTED))
-    {
-    case SBX_NESTED_PASS:
-      say_without_effect (front);
-      return run_direct (front, policy, context, status, error);
-    case SBX_NESTED_NARROW:
-      g_set_error (error, SBX_ERROR, SBX_ERROR_CONFINE,
-                   _("%s: process.nested: \"narrow\" is not available in this version\n"
-                     "this process already is in sandbox %s; \"pass\" runs the command as it is, \"refuse\" does not"),
-                      where, front->outer_id);
-      return FALSE;
-    case SBX_NESTED_REFUSE:
-    default:
-      g_set_error (
-          error, SBX_ERROR, SBX_ERROR_CONFINE,
-          _("%s: process.nested: this process already is in sandbox %s, and the policy refuses another one in it"),
-             where, front->outer_id);
-      return FALSE;
-    }
-}
-
 /* What has to stand before anything else is looked at: the proxy takes as long to start as all the rest. */
 static gboolean
 begin_network (Front *front, const SbxPolicy *policy, const SbxNetPlan *net, const char *id, GError **error)
@@ -286,6 +261,95 @@ make_environ (const SbxPolicy *policy, const SbxNetPlan *net, const char *id)
   SbxEnvironProxy proxy = { net->http_port, net->socks_port, bridge };
 
   return sbx_environ_new (policy, (const char *const *) environ, net->http_port != 0 ? &proxy : NULL, id);
+}
+
+/* The environment of a command in the sandbox around: where that has a proxy, it is found where it was. */
+static SbxEnviron *
+make_narrowed_environ (const Front *front, const SbxPolicy *policy)
+{
+  g_autoptr (SbxNetPlan) net = sbx_net_plan_new (front->outer->policy, NULL);
+  static const SbxNetPlan none;
+
+  return make_environ (policy, net != NULL && !sbx_policy_is_offline (policy) ? net : &none, front->outer_id);
+}
+
+static gboolean
+start_narrowed (Front *front, const SbxContext *context, const SbxPathTable *table, const SbxNarrow *narrow,
+                const SbxEnviron *env, int *status, GError **error)
+{
+  const SbxOptions *options = &front->options;
+  g_auto (SbxNarrowWork) work = SBX_NARROW_WORK_NONE;
+  SbxDirect direct = { .argv = front->command,
+                       .chdir = options->context.cwd != NULL ? context->cwd : NULL,
+                       .timeout = options->timeout,
+                       .envp = env->envp,
+                       .in_child = narrow->new_session,
+                       .restrict_self = sbx_narrow_restrict,
+                       .data = &work };
+
+  return sbx_narrow_prepare (narrow, table, (const int *) options->keep_fds->data, options->keep_fds->len, &work, error)
+         && sbx_direct_run (&direct, status, error);
+}
+
+/* Inside a sandbox already, which is narrowed by the policy here. */
+static gboolean
+run_narrowed (Front *front, const SbxPolicy *policy, const SbxContext *context, int *status, GError **error)
+{
+  g_autoptr (SbxResolver) resolver = sbx_resolver_new ();
+  g_autoptr (SbxPathTable) table = NULL;
+  g_autoptr (SbxNarrow) narrow = NULL;
+  g_autoptr (SbxEnviron) env = NULL;
+
+  if (front->outer == NULL)
+    front->outer = sbx_session_snapshot (error);
+  if (front->outer == NULL || !sbx_admit_policy (policy, error))
+    return FALSE;
+  table = sbx_path_table_new (policy, context, resolver, error);
+  if (table == NULL)
+    return FALSE;
+  table->inside = TRUE;
+  if (!sbx_admit_directory (table, context, front->options.context.cwd != NULL, error))
+    return FALSE;
+  say_notes (table->notes);
+  if (context->workspace == NULL)
+    sbx_log_warning ("%s", context->workspace_why);
+  narrow = sbx_narrow_new (policy, table, front->outer, error);
+  if (narrow == NULL)
+    return FALSE;
+  env = make_narrowed_environ (front, policy);
+  if (front->options.dry_run == SBX_DRY_RUN_NO)
+    return start_narrowed (front, context, table, narrow, env, status, error);
+  SbxDryRunFacts facts = { .policy = policy,
+                           .context = context,
+                           .env = env,
+                           .narrow = narrow,
+                           .nested_in = front->outer_id,
+                           .timeout = front->options.timeout };
+  *status = dry_run (front, &facts);
+  return TRUE;
+}
+
+/* Inside a sandbox already: process.nested decides. */
+static gboolean
+run_nested (Front *front, const SbxPolicy *policy, const SbxContext *context, int *status, GError **error)
+{
+  g_autofree char *where = sbx_origin_to_string (sbx_policy_origin (policy, SBX_KEY_NESTED));
+
+  switch (sbx_policy_number (policy, SBX_KEY_NESTED))
+    {
+    case SBX_NESTED_PASS:
+      say_without_effect (front);
+      return run_direct (front, policy, context, status, error);
+    case SBX_NESTED_NARROW:
+      return run_narrowed (front, policy, context, status, error);
+    case SBX_NESTED_REFUSE:
+    default:
+      g_set_error (
+          error, SBX_ERROR, SBX_ERROR_CONFINE,
+          _("%s: process.nested: this process already is in sandbox %s, and the policy refuses another one in it"),
+             where, front->outer_id);
+      return FALSE;
+    }
 }
 
 static gboolean
@@ -383,6 +447,31 @@ begin_launch (Front *front, GError **error)
   return TRUE;
 }
 
+/* Inside, the workspace is that of the sandbox around, as long as it is worked in and none is named: another one, below it, would have
+ * other places that cannot be written, which nobody could keep so any more. */
+static SbxContext *
+make_context (Front *front, GError **error)
+{
+  SbxContextOptions options = front->options.context;
+  g_autoptr (SbxContext) context = sbx_context_new (&options, error);
+  const char *workspace;
+
+  if (context == NULL || !front->inside || options.workspace != NULL)
+    return g_steal_pointer (&context);
+  front->outer = sbx_session_snapshot (NULL);
+  workspace = front->outer != NULL ? front->outer->context->workspace : NULL;
+  if (workspace == NULL || context->cwd == NULL || !sbx_path_is_below (context->cwd, workspace))
+    return g_steal_pointer (&context);
+  options.workspace = workspace;
+  g_clear_pointer (&context, sbx_context_free);
+  context = sbx_context_new (&options, error);
+  if (context == NULL)
+    return NULL;
+  g_free (context->workspace_why);
+  context->workspace_why = g_strdup (_("that of the sandbox around"));
+  return g_steal_pointer (&context);
+}
+
 static gboolean
 run_command (Front *front, int *status, GError **error)
 {
@@ -394,7 +483,7 @@ run_command (Front *front, int *status, GError **error)
   front->inside = sbx_session_inside (front->outer_id, &forged);
   if (!begin_launch (front, error))
     return FALSE;
-  context = sbx_context_new (&front->options.context, error);
+  context = make_context (front, error);
   if (context == NULL || !tidy_up (front, context, error))
     return FALSE;
   policy =
@@ -457,6 +546,7 @@ main (int argc, char **argv)
       status = error_status (error);
     }
   sbx_launch_free (front.launch);
+  sbx_snapshot_free (front.outer);
   sbx_options_clear (&front.options);
   return status;
 }
