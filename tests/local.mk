@@ -90,6 +90,7 @@ SOURCE_TESTS = \
 	tests/source/lists.sh \
 	tests/source/manuals.sh \
 	tests/source/potfiles.sh \
+	tests/source/units.sh \
 	tests/test-man.sh \
 	tests/test-vendor.sh
 
@@ -183,9 +184,10 @@ if HAVE_PYTHON3
 TESTS += $(SYSTEM_TESTS)
 endif
 
-# These ask the programs too.
-tests/source/manuals.log tests/test-man.log tests/test-vendor.log: sandbox-run$(EXEEXT) sandbox-policy-check$(EXEEXT) \
-	sandbox-proxy$(EXEEXT) sandbox-bridge$(EXEEXT)
+# These ask the programs too, or look at what is made.
+tests/source/manuals.log tests/source/units.log tests/test-man.log \
+tests/test-vendor.log: sandbox-run$(EXEEXT) sandbox-policy-check$(EXEEXT) sandbox-proxy$(EXEEXT) sandbox-bridge$(EXEEXT)
+tests/source/units.log: $(MADE_UNITS)
 
 # --- how they are run ---------------------------------------------------
 
