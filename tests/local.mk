@@ -86,6 +86,7 @@ tests_unit_test_run_SOURCES = tests/unit/test-run.c \
 
 # Of the tree itself, its manuals and the policy that it ships.
 SOURCE_TESTS = \
+	tests/source/apparmor.sh \
 	tests/source/includes.sh \
 	tests/source/lists.sh \
 	tests/source/manuals.sh \
@@ -188,6 +189,7 @@ endif
 tests/source/manuals.log tests/source/units.log tests/test-man.log \
 tests/test-vendor.log: sandbox-run$(EXEEXT) sandbox-policy-check$(EXEEXT) sandbox-proxy$(EXEEXT) sandbox-bridge$(EXEEXT)
 tests/source/units.log: $(MADE_UNITS)
+tests/source/apparmor.log: apparmor/sandbox-run
 
 # --- how they are run ---------------------------------------------------
 
