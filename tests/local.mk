@@ -98,6 +98,12 @@ SOURCE_TESTS = \
 dist_check_SCRIPTS += $(SOURCE_TESTS)
 TESTS += $(SOURCE_TESTS)
 
+# The completions, in the shells themselves.
+dist_check_SCRIPTS += tests/source/completions.py
+if HAVE_PYTHON3
+TESTS += tests/source/completions.py
+endif
+
 # Golden cases of the policy: a directory each.
 POLICY_TESTS = tests/policy/run-cases
 POLICY_CASES = \
@@ -186,8 +192,9 @@ TESTS += $(SYSTEM_TESTS)
 endif
 
 # These ask the programs too, or look at what is made.
-tests/source/manuals.log tests/source/units.log tests/test-man.log \
+tests/source/completions.log tests/source/manuals.log tests/source/units.log tests/test-man.log \
 tests/test-vendor.log: sandbox-run$(EXEEXT) sandbox-policy-check$(EXEEXT) sandbox-proxy$(EXEEXT) sandbox-bridge$(EXEEXT)
+tests/source/completions.log: $(COMPLETIONS)
 tests/source/units.log: $(MADE_UNITS)
 tests/source/apparmor.log: apparmor/sandbox-run
 

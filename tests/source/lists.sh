@@ -3,7 +3,7 @@
 # A file that no list of the build names is not built, not run or not in the release, and nobody notices.
 
 cd "${SBX_SRCDIR:?}" || exit 1
-listed=$(cat Makefile.am src/*/local.mk etc/local.mk man/local.mk systemd/local.mk apparmor/local.mk tests/local.mk bench/local.mk | tr -s '[:space:]' '\n' | sort -u)
+listed=$(cat Makefile.am src/*/local.mk etc/local.mk man/local.mk completions/local.mk systemd/local.mk apparmor/local.mk tests/local.mk bench/local.mk | tr -s '[:space:]' '\n' | sort -u)
 
 check () # NUMBER, NAME, on standard input the words that must be there
 {
