@@ -91,6 +91,7 @@ SOURCE_TESTS = \
 	tests/source/lists.sh \
 	tests/source/manuals.sh \
 	tests/source/potfiles.sh \
+	tests/source/release.sh \
 	tests/source/units.sh \
 	tests/test-man.sh \
 	tests/test-vendor.sh
@@ -192,7 +193,7 @@ TESTS += $(SYSTEM_TESTS)
 endif
 
 # These ask the programs too, or look at what is made.
-tests/source/completions.log tests/source/manuals.log tests/source/units.log tests/test-man.log \
+tests/source/completions.log tests/source/manuals.log tests/source/release.log tests/source/units.log tests/test-man.log \
 tests/test-vendor.log: sandbox-run$(EXEEXT) sandbox-policy-check$(EXEEXT) sandbox-proxy$(EXEEXT) sandbox-bridge$(EXEEXT)
 tests/source/completions.log: $(COMPLETIONS)
 tests/source/units.log: $(MADE_UNITS)
