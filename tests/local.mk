@@ -199,6 +199,9 @@ tests/source/completions.log: $(COMPLETIONS)
 tests/source/units.log: $(MADE_UNITS)
 tests/source/apparmor.log: apparmor/sandbox-run
 
+# Of the Debian packages; ./bootstrap package runs it.
+EXTRA_DIST += tests/package/check-packages.sh tests/package/throw-away.sh
+
 # --- how they are run ---------------------------------------------------
 
 TEST_EXTENSIONS = .sh .py
