@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The services that are shipped: each with the real tool, offline, doing what people do with it; and what it may not do although it may
 do that. A tool that is not installed is skipped. The policies are those of the tree, with nothing of an administrator."""
+import functools
+import http.server
 import os
 import shutil
+import threading
 import zipfile
 
 from sbxtest import SOURCE, Skip, main, test, tool
@@ -158,6 +161,40 @@ def pip(t):
         unread(t, b, "pip", ".pypirc", ".config/pip/pip.conf")
         r = b.run("--service", "pip", "--", "/bin/sh", "-c", 'echo x >"$HOME/.cache/pip/x"')
         t.exit(r, 0, "the cache can be written")
+
+
+@test("pip: install from an index that discover has found, and from nowhere else")
+def pip_index(t):
+    tool("pip3")
+    with t.box(vendor=True) as b:
+        b.mkdir(b.home + "/.cache/pip")
+        b.mkdir("index/simple/dep")
+        wheel(b, b.path("index/simple/dep/dep-1.0-py3-none-any.whl"))
+        b.write("index/simple/dep/index.html", '<a href="dep-1.0-py3-none-any.whl">dep-1.0-py3-none-any.whl</a>')
+
+        class Quiet(http.server.SimpleHTTPRequestHandler):
+            def log_message(self, *args):
+                asked.append(self.path)
+
+        asked = []
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=b.path("index"))) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            env = {"PIP_INDEX_URL": "http://127.0.0.1:%d/simple" % server.server_port, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_RETRIES": "0"}
+            argv = ("pip3", "install", "-q", "--target", "lib", "dep")
+            t.failed(b.run("--", *argv, env=env, timeout=120), "without the fragment")
+            t.eq(asked, [], "nothing came to the index")
+            r = b.check("discover", "pip", env=env)
+            t.exit(r, 0, "discover pip")
+            b.system(r.out, name="policy.d/hosts-pip.conf")
+            starts(t, b, *argv, env=env)
+            t.ok("/simple/dep/dep-1.0-py3-none-any.whl" in asked and b.exists("lib/dep.py"), "the package came from the index", "%r" % asked)
+            # the service of another tool has no part in it
+            tool("make")
+            b.write("Makefile", "all:\n\t@pip3 install -q --target lib2 dep\n")
+            r = b.run("--", "make", env=env, timeout=120)
+            t.failed(r, "pip under make")
+            t.ok("No matching distribution" in r.err and not b.exists("lib2"), "has no index", r)
+            server.shutdown()
 
 
 @test("cargo: build, test and run without a network")
