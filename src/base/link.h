@@ -20,6 +20,11 @@
 #define SBX_LINK_VERSION 1
 #define SBX_LINK_TEXT 224
 
+/* The range whose addresses stand for names (RFC 2544: for tests of network devices, never on a real network). Its first is lo's own. */
+#define SBX_VIRTUAL_NETWORK 0xc6120000u /* 198.18.0.0 */
+#define SBX_VIRTUAL_MASK 0xfffe0000u    /* /15 */
+#define SBX_VIRTUAL_OWN (SBX_VIRTUAL_NETWORK | 1)
+
 /* Transparent doors may also be offered when GO has been said, as they are needed. There are no more than this many of them at a time: for
  * one more the proxy closes the oldest, once all that has called there is taken, and whoever offers them knows that. */
 #define SBX_LINK_ON_DEMAND_MAX 512

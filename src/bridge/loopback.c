@@ -12,13 +12,13 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/link.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/program.h"
 
-#define NAMES_FIRST 0xc6120001u /* 198.18.0.1 */
-#define NAMES_LAST 0xc613fffeu  /* 198.19.255.254 */
-#define NAMES_MASK 0xfffe0000u
+/* The last address before the range's broadcast. */
+#define NAMES_LAST ((SBX_VIRTUAL_NETWORK | ~SBX_VIRTUAL_MASK) - 1)
 
 static int
 open_socket (GError **error)
@@ -72,10 +72,10 @@ gboolean
 sbx_loopback_add_names (GError **error)
 {
   struct ifreq request = { .ifr_name = "lo:names" };
-  struct sockaddr_in address = make_address (NAMES_FIRST);
-  struct sockaddr_in mask = make_address (NAMES_MASK);
+  struct sockaddr_in address = make_address (SBX_VIRTUAL_OWN);
+  struct sockaddr_in mask = make_address (SBX_VIRTUAL_MASK);
 
-  if (is_local (NAMES_FIRST) && is_local (NAMES_LAST))
+  if (is_local (SBX_VIRTUAL_OWN) && is_local (NAMES_LAST))
     return TRUE;
   sbx_autofd int fd = open_socket (error);
   if (fd < 0)

@@ -441,12 +441,12 @@ static void __attribute__ ((noreturn)) end_with (const SbxInit *init, SbxSay wha
 /* Where the supervisor has not come to read what it was told before, that tells it the same: waiting for it, while it may wait for us, would
  * leave nobody to end the command when its time is over. */
 static void
-say_stopped (const SbxInit *init, int signum)
+say_if_heard (const SbxInit *init, SbxSay what, int value)
 {
   struct pollfd control = { .fd = init->control, .events = POLLOUT };
 
   if (poll (&control, 1, 0) > 0)
-    say (init, SBX_SAY_STOPPED, signum, NULL);
+    say (init, what, value, NULL);
 }
 
 static void
@@ -461,7 +461,7 @@ reap (Loop *loop)
   while ((pid = waitpid (-1, &status, WNOHANG | WUNTRACED)) > 0)
     {
       if (pid == loop->command && WIFSTOPPED (status))
-        say_stopped (loop->init, WSTOPSIG (status));
+        say_if_heard (loop->init, SBX_SAY_STOPPED, WSTOPSIG (status));
       else if (pid == loop->command)
         end_with (loop->init, SBX_SAY_ENDED, status, NULL);
       else if (loop->gate_open && !WIFSTOPPED (status))
@@ -527,7 +527,7 @@ static void __attribute__ ((noreturn)) serve (Loop *loop)
       else if (fds[2].revents & (POLLHUP | POLLERR))
         loop->gate_open = false;
       if ((fds[3].revents & (POLLIN | POLLHUP | POLLERR)) && !sbx_netns_serve (&loop->init->netns))
-        say (loop->init, SBX_SAY_CUT_OFF, 0, NULL);
+        say_if_heard (loop->init, SBX_SAY_CUT_OFF, 0);
       if (fds[1].revents & POLLIN)
         reap (loop);
     }

@@ -157,10 +157,26 @@ sbx_launch_begin (gboolean new_network, const int *keep_fds, gsize n_keep_fds, G
   return start_init (launch, error) ? g_steal_pointer (&launch) : NULL;
 }
 
+/* The network was a guess: most policies want one of their own. */
+static gboolean
+settle_network (SbxLaunch *launch, const SbxPolicy *policy, GError **error)
+{
+  gboolean wanted = sbx_prepare_wants_network (policy);
+
+  if (launch->init.new_network == wanted)
+    return TRUE;
+  stop_init (launch);
+  launch->failure = (SbxFailure){ 0 };
+  launch->init.new_network = wanted;
+  return start_init (launch, error);
+}
+
 gboolean
 sbx_launch_call_proxy (SbxLaunch *launch, const SbxPolicy *policy, const char *id, GError **error)
 {
-  return sbx_proxy_child_start (&launch->proxy, policy, id, &launch->init.mask, error);
+  /* An init that is cloned later would hold the link, too. */
+  return settle_network (launch, policy, error)
+         && sbx_proxy_child_start (&launch->proxy, policy, id, &launch->init.mask, error);
 }
 
 void
@@ -338,20 +354,6 @@ fill_gaps (gpointer data, gboolean *again, GError **error)
         return FALSE;
     }
   return TRUE;
-}
-
-/* The network was a guess: most policies want one of their own. */
-static gboolean
-settle_network (SbxLaunch *launch, const SbxPolicy *policy, GError **error)
-{
-  gboolean wanted = sbx_prepare_wants_network (policy);
-
-  if (launch->init.new_network == wanted)
-    return TRUE;
-  stop_init (launch);
-  launch->failure = (SbxFailure){ 0 };
-  launch->init.new_network = wanted;
-  return start_init (launch, error);
 }
 
 gboolean

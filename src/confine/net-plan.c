@@ -29,9 +29,9 @@ find_port (const SbxPolicy *policy, SbxKey key, guint16 port)
 static guint16
 choose_port (const SbxPolicy *policy, guint16 wish, guint16 taken)
 {
-  while (wish == taken || find_port (policy, SBX_KEY_NET_CONNECT_LOCAL, wish) != NULL
+  while (wish == 0 || wish == taken || find_port (policy, SBX_KEY_NET_CONNECT_LOCAL, wish) != NULL
          || find_port (policy, SBX_KEY_NET_PUBLISH, wish) != NULL)
-    wish++;
+    wish++; /* no policy names as many ports as there are: its files are too small */
   return wish;
 }
 

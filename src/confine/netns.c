@@ -56,7 +56,7 @@ static int
 add_virtual_network (SbxFailure *failure)
 {
   struct ifreq request = { .ifr_name = "lo:names" };
-  struct sockaddr_in address = make_address (SBX_VIRTUAL_NETWORK | 1, 0);
+  struct sockaddr_in address = make_address (SBX_VIRTUAL_OWN, 0);
   struct sockaddr_in mask = make_address (SBX_VIRTUAL_MASK, 0);
   int fd = socket (AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   int result;
@@ -273,7 +273,7 @@ sbx_netns_prepare_connect (SbxNetns *netns, int socket, const struct sockaddr *a
   unsigned int place = netns->n_offered % SBX_NETNS_OFFERED_MAX;
 
   if (netns->link < 0 || netns->work->ports == NULL || !get_called (address, length, &door.address, &door.port)
-      || (door.address & SBX_VIRTUAL_MASK) != SBX_VIRTUAL_NETWORK || door.address == (SBX_VIRTUAL_NETWORK | 1)
+      || (door.address & SBX_VIRTUAL_MASK) != SBX_VIRTUAL_NETWORK || door.address == SBX_VIRTUAL_OWN
       || (netns->work->ports[door.port / 8] & 1u << door.port % 8) == 0 || !is_stream (socket))
     return 0;
   if (offer_door (netns->link, &door) < 0)

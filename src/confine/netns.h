@@ -13,10 +13,6 @@
 #include "base/link.h"
 #include "confine/failure.h"
 
-/* The range whose addresses stand for names (RFC 2544: for tests of network devices, never on a real network). */
-#define SBX_VIRTUAL_NETWORK 0xc6120000u /* 198.18.0.0 */
-#define SBX_VIRTUAL_MASK 0xfffe0000u    /* /15 */
-
 /* A listening socket that is wanted inside. */
 typedef struct
 {

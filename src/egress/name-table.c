@@ -7,8 +7,9 @@
 
 #include <string.h>
 
-#define BASE 0xc6120000u /* 198.18.0.0 */
-#define FIRST 2u         /* .0 is the network's, .1 is lo's own and the name server's */
+#include "base/link.h"
+
+#define FIRST 2u /* .0 is the network's, .1 is lo's own and the name server's */
 
 typedef struct _Entry Entry;
 
@@ -116,7 +117,7 @@ sbx_name_table_assign (SbxNameTable *table, const char *name, gint64 now, SbxAdd
       g_hash_table_insert (table->names, entry->name, entry);
       link_newest (table, entry, now);
     }
-  guint32 bytes = g_htonl (BASE + FIRST + entry->number);
+  guint32 bytes = g_htonl (SBX_VIRTUAL_NETWORK + FIRST + entry->number);
   sbx_address_init (address, (const guint8 *) &bytes, sizeof bytes);
   return TRUE;
 }
@@ -130,7 +131,7 @@ sbx_name_table_find (SbxNameTable *table, const SbxAddress *address, gint64 now)
     return NULL;
   memcpy (&bytes, address->bytes, sizeof bytes);
   /* What is below wraps around and is too large. */
-  guint32 number = g_ntohl (bytes) - BASE - FIRST;
+  guint32 number = g_ntohl (bytes) - SBX_VIRTUAL_NETWORK - FIRST;
   if (number >= table->entries->len)
     return NULL;
   Entry *entry = g_ptr_array_index (table->entries, number);

@@ -138,3 +138,13 @@ sbx_layer_set_text (SbxLayer *layer, SbxKey key, const char *text, const char *o
   value->origin = origin;
   return TRUE;
 }
+
+gboolean
+sbx_layer_imply_scoped (SbxLayer *layer, GError **error)
+{
+  const SbxValue *allow = &layer->values[SBX_KEY_NET_ALLOW];
+
+  if (layer->values[SBX_KEY_NET_MODE].is_set || allow->entries == NULL || allow->entries->len == 0)
+    return TRUE;
+  return sbx_layer_set_text (layer, SBX_KEY_NET_MODE, "scoped", "--allow-host", error);
+}

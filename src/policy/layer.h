@@ -47,4 +47,7 @@ gboolean sbx_layer_set_text (SbxLayer *layer, SbxKey key, const char *text, cons
 /* As sbx_layer_add_entry for the command level, with the option as the entry's origin. */
 gboolean sbx_layer_add_option (SbxLayer *layer, SbxKey key, const char *text, const char *option, GError **error);
 
+/* A list of hosts on the command line is of no use but in mode scoped: sets that, unless it is set. */
+gboolean sbx_layer_imply_scoped (SbxLayer *layer, GError **error);
+
 G_END_DECLS

@@ -130,17 +130,6 @@ parse_words (SbxProxyArguments *arguments, int argc, char **argv, GError **error
   return TRUE;
 }
 
-/* A list of hosts on the command line is of no use but in mode scoped. */
-static gboolean
-imply_scoped (SbxProxyArguments *arguments, GError **error)
-{
-  const SbxValue *allow = &arguments->layer->values[SBX_KEY_NET_ALLOW];
-
-  if (allow->entries == NULL || allow->entries->len == 0)
-    return TRUE;
-  return sbx_layer_set_text (arguments->layer, SBX_KEY_NET_MODE, "scoped", "--allow-host", error);
-}
-
 gboolean
 sbx_proxy_arguments_parse (SbxProxyArguments *arguments, int argc, char **argv, GError **error)
 {
@@ -158,7 +147,7 @@ sbx_proxy_arguments_parse (SbxProxyArguments *arguments, int argc, char **argv, 
                                     .idle_timeout = 3600,
                                     .drain = 30,
                                     .log_level = SBX_LOG_NORMAL };
-  gboolean ok = parse_words (arguments, argc, argv, &local) && imply_scoped (arguments, &local);
+  gboolean ok = parse_words (arguments, argc, argv, &local) && sbx_layer_imply_scoped (arguments->layer, &local);
   g_ptr_array_add (arguments->policy_files, NULL);
   if (ok)
     return TRUE;

@@ -352,6 +352,30 @@ run_nested (Front *front, const SbxPolicy *policy, const SbxContext *context, in
     }
 }
 
+/* What is planned is shown or done. */
+static gboolean
+carry_out (Front *front, const SbxRun *run, int *status, GError **error)
+{
+  const SbxOptions *options = &front->options;
+
+  if (options->dry_run != SBX_DRY_RUN_NO)
+    {
+      SbxDryRunFacts facts = { .policy = run->policy,
+                               .context = run->context,
+                               .plan = run->plan,
+                               .net = run->net,
+                               .env = run->env,
+                               .timeout = options->timeout,
+                               .verbose = options->log_level == SBX_LOG_VERBOSE };
+      *status = dry_run (front, &facts);
+      return TRUE;
+    }
+  g_autofree char *bare = sbx_aftermath_bare (run->context->workspace);
+  gboolean good = sbx_run (front->launch, run, status, error);
+  sbx_aftermath_warn (run->context->workspace, bare);
+  return good;
+}
+
 static gboolean
 run_confined (Front *front, const SbxPolicy *policy, const SbxContext *context, int *status, GError **error)
 {
@@ -387,18 +411,6 @@ run_confined (Front *front, const SbxPolicy *policy, const SbxContext *context, 
   if (net->transparent)
     sbx_names_add_files (plan, table);
   env = make_environ (policy, net, id);
-  if (options->dry_run != SBX_DRY_RUN_NO)
-    {
-      SbxDryRunFacts facts = { .policy = policy,
-                               .context = context,
-                               .plan = plan,
-                               .net = net,
-                               .env = env,
-                               .timeout = options->timeout,
-                               .verbose = options->log_level == SBX_LOG_VERBOSE };
-      *status = dry_run (front, &facts);
-      return TRUE;
-    }
   SbxRun run = { .policy = policy,
                  .context = context,
                  .table = table,
@@ -411,10 +423,7 @@ run_confined (Front *front, const SbxPolicy *policy, const SbxContext *context, 
                  .keep_fds = (const int *) options->keep_fds->data,
                  .n_keep_fds = options->keep_fds->len,
                  .timeout = options->timeout };
-  g_autofree char *bare = sbx_aftermath_bare (context->workspace);
-  gboolean good = sbx_run (front->launch, &run, status, error);
-  sbx_aftermath_warn (context->workspace, bare);
-  return good;
+  return carry_out (front, &run, status, error);
 }
 
 /* Makes the state directory, so that the rules know of it, and removes what killed runs left, so that they do not. Inside a

@@ -163,17 +163,6 @@ static const SbxOption table[] = {
 };
 /* clang-format on */
 
-/* A list of hosts on the command line is of no use but in mode scoped. */
-static gboolean
-imply_scoped (SbxOptions *options, GError **error)
-{
-  const SbxValue *allow = &options->layer->values[SBX_KEY_NET_ALLOW];
-
-  if (options->layer->values[SBX_KEY_NET_MODE].is_set || allow->entries == NULL || allow->entries->len == 0)
-    return TRUE;
-  return sbx_layer_set_text (options->layer, SBX_KEY_NET_MODE, "scoped", "--allow-host", error);
-}
-
 gboolean
 sbx_options_parse (SbxOptions *options, int argc, char **argv, GError **error)
 {
@@ -185,7 +174,7 @@ sbx_options_parse (SbxOptions *options, int argc, char **argv, GError **error)
   options->keep_fds = g_array_new (FALSE, FALSE, sizeof (int));
   options->log_level = SBX_LOG_NORMAL;
   int at = sbx_option_table_parse (table, options, argc, argv, NULL, &local);
-  gboolean ok = at >= 0 && imply_scoped (options, &local);
+  gboolean ok = at >= 0 && sbx_layer_imply_scoped (options->layer, &local);
   g_ptr_array_add (options->policy_files, NULL);
   if (ok)
     {
