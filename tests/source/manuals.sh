@@ -130,7 +130,7 @@ report "the files of the pages exist" "$(
     section "$page" FILES | grep -E '^\.(I|IR) ' | grep -oE '/(usr/lib|etc|run|usr/share)/[^ ,]*' | sed -e 's/[.,]*$//' -e 's|/$||'
   done | sort -u | while read -r file; do
     case $file in
-      /usr/lib/sandbox* | /etc/sandbox* | /run/sandbox | /run/sandbox-session | /run/sandbox-proxy) ;;
+      /usr/lib/sandbox* | /etc/sandbox* | /run/sandbox | /run/sandbox-session | /run/sandbox-session/snapshot | /run/sandbox-proxy) ;;
       /etc/apparmor.d/sandbox-run) ;;
       /usr/lib/systemd/*) [ -e "${file#/usr/lib/}" ] || [ -e "${file#/usr/lib/}.in" ] || echo "$file" ;;
       *) echo "$file" ;;
