@@ -132,6 +132,7 @@ POLICY_CASES = \
 	tests/policy/project-trust \
 	tests/policy/search-exclusions \
 	tests/policy/shown-text \
+	tests/policy/stack-optional-user \
 	tests/policy/stack-outcomes
 
 dist_check_SCRIPTS += $(POLICY_TESTS)

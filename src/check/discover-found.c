@@ -359,10 +359,9 @@ sbx_discovery_print (SbxDiscovery *discovery, const char *tool, const char *serv
   g_string_append_printf (
       out, "# \"sandbox-policy-check discover %s\". Make this anew when the configuration changes.\n#\n", tool);
   g_string_append_printf (
-      out, "# For everybody keep it as /etc/sandbox/policy.d/hosts-%s.conf, which the service pulls in. For\n", tool);
+      out, "# Keep it as hosts-%s.conf, for yourself in ~/.config/sandbox/policy.d, for everybody in\n", tool);
   g_string_append_printf (
-      out, "# yourself keep it in ~/.config/sandbox/policy.d, and in services/%s.conf beside it write\n", service);
-  g_string_append_printf (out, "#   stack = ( { control = \"include\"; policy = \"hosts-%s\"; } );\n", tool);
+      out, "# /etc/sandbox/policy.d: the service %s pulls it in, the machine's before yours.\n", service);
   g_string_append (out, "# A host at a private address needs { host = ...; ports = [ ... ]; private = true; }.\n");
   if (discovery->remarks->len > 0)
     g_string_append (out, "#\n");

@@ -31,22 +31,34 @@ is_control (const SbxEntry *entry, const char *word)
   return g_strcmp0 (entry->value, word) == 0;
 }
 
-/* The file that @entry of a file of @level means: at that level, else at the next more trusted one. */
+static const SbxLintFile *
+find_at (const GPtrArray *files, SbxLevel level, const char *name)
+{
+  for (guint i = 0; i < files->len; i++)
+    {
+      const SbxLintFile *file = g_ptr_array_index (files, i);
+
+      if (file->level == level && !file->hidden && g_strcmp0 (file->name, name) == 0)
+        return file;
+    }
+  return NULL;
+}
+
+/* The file that @entry of a file of @level means: at that level, else at the next more trusted one. What the system offers
+ * to pull in, the user may give. */
 static const SbxLintFile *
 find_target (const GPtrArray *files, SbxLevel level, const SbxEntry *entry)
 {
   g_autofree char *name = g_strdup_printf ("%s/%s.conf", entry->number != 0 ? "services" : "policy.d", entry->text);
 
-  /* The command line's files (--policy) are below the user's in trust and name fragments as the user's do. */
-  for (int l = (int) level; l >= SBX_LEVEL_SYSTEM; l--)
-    for (guint i = 0; i < files->len; i++)
-      {
-        const SbxLintFile *file = g_ptr_array_index (files, i);
+  const SbxLintFile *found = NULL;
 
-        if (file->level == (SbxLevel) l && !file->hidden && g_strcmp0 (file->name, name) == 0)
-          return file;
-      }
-  return NULL;
+  /* The command line's files (--policy) are below the user's in trust and name fragments as the user's do. */
+  for (int l = (int) level; found == NULL && l >= SBX_LEVEL_SYSTEM; l--)
+    found = find_at (files, (SbxLevel) l, name);
+  if (found == NULL && level == SBX_LEVEL_SYSTEM && entry->number == 0 && is_control (entry, "optional"))
+    found = find_at (files, SBX_LEVEL_USER, name);
+  return found;
 }
 
 static gboolean

@@ -119,9 +119,12 @@ why_not (SbxStack *stack, const SbxLayer *layer)
   return unmet == NULL ? NULL : g_strdup_printf (_("it requires \"%s\", which this host does not have"), unmet->text);
 }
 
-/* The file that @entry of a file of level @home names: at that level, else at more and more trusted ones. */
+/* The file that @entry of a file of level @home names: at that level, else at more and more trusted ones. A fragment that the
+ * system offers to pull in (optional) and does not have is the user's to give; it then counts as the user's word, as if
+ * a service file of his had named it, so *level gets no more trusted than that. */
 static gboolean
-find_target (SbxStack *stack, const SbxEntry *entry, SbxLevel home, const SbxSource **target, GError **error)
+find_target (SbxStack *stack, const SbxEntry *entry, SbxLevel home, const SbxSource **target, SbxLevel *level,
+             GError **error)
 {
   static const SbxLevel order[] = { SBX_LEVEL_PROJECT, SBX_LEVEL_USER, SBX_LEVEL_SYSTEM };
   g_autofree char *name = g_strdup_printf ("%s/%s.conf", entry->number ? "services" : "policy.d", entry->text);
@@ -130,7 +133,10 @@ find_target (SbxStack *stack, const SbxEntry *entry, SbxLevel home, const SbxSou
   for (guint i = 0; i < G_N_ELEMENTS (order) && *target == NULL; i++)
     if (order[i] <= home && !sbx_sources_find (stack->sources, order[i], name, target, error))
       return FALSE;
-  return TRUE;
+  if (*target != NULL || home != SBX_LEVEL_SYSTEM || entry->number != 0 || strcmp (entry->value, "optional") != 0)
+    return TRUE;
+  *level = MAX (*level, SBX_LEVEL_USER);
+  return sbx_sources_find (stack->sources, SBX_LEVEL_USER, name, target, error);
 }
 
 /* -- one entry -------------------------------------------------------------------------------------------------------- */
@@ -202,7 +208,7 @@ run_entry (SbxStack *stack, const SbxEntry *entry, SbxLevel level, const Chain *
   Frame inner = { NULL, FALSE, FALSE };
   gboolean good;
 
-  if (!find_target (stack, entry, chain->source->level, &target, error))
+  if (!find_target (stack, entry, chain->source->level, &target, &level, error))
     return FALSE;
   if (target == NULL)
     why = g_strdup (_("there is no such file"));
