@@ -1,90 +1,70 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* network-transfer.c - the network part of a policy as a GVariant behind a head that names the version. Both sides are programs of the
- * same suite and user; they may be of different versions, and a file that is not whole must not pass for one with fewer rules. */
+/* network-transfer.c - the network part of a policy as rows of pack.h. Both sides are programs of the same suite and user; they may be of
+ * different versions, and a file that is not whole must not pass for one with fewer rules. */
 #include "config.h"
 
 #include "policy/network-transfer.h"
 
 #include <errno.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/program.h"
+#include "policy/pack.h"
 
-#define MAGIC "SBXNET\0\1" /* the last byte is the version */
-#define MAGIC_SIZE 8       /* keeps what follows aligned */
-#define SIZE_MAX_READ (64 * 1024 * 1024)
-
-/* Bytes, for neither file names nor entries need be UTF-8. An entry is: text, value ("" for none), number, private, and of its origin
- * level, file ("" for none) and line. */
-#define ENTRY_TYPE "(ayayxbyayu)"
-#define LISTS 5 /* allow, deny, default ports, connect_local, publish */
-#define TYPE "(aybayaya" ENTRY_TYPE "a" ENTRY_TYPE "a" ENTRY_TYPE "a" ENTRY_TYPE "a" ENTRY_TYPE ")"
-
-static const SbxKey list_keys[LISTS] = { SBX_KEY_NET_ALLOW, SBX_KEY_NET_DENY, SBX_KEY_NET_DEFAULT_PORTS,
-                                         SBX_KEY_NET_CONNECT_LOCAL, SBX_KEY_NET_PUBLISH };
+#define MAGIC "SBXNET\0\2" /* the last byte is the version */
 
 enum
 {
-  ALLOW,
-  DENY,
-  DEFAULT_PORTS,
-  CONNECT_LOCAL,
-  PUBLISH
+  TEXTS,
+  SETTINGS, /* one row */
+  ENTRIES,
+  N_PARTS
 };
+
+typedef struct
+{
+  guint32 session, resolver, upstream, match_sni;
+} SettingsRow;
+
+static const SbxKey list_keys[] = { SBX_KEY_NET_ALLOW, SBX_KEY_NET_DENY, SBX_KEY_NET_DEFAULT_PORTS,
+                                    SBX_KEY_NET_CONNECT_LOCAL, SBX_KEY_NET_PUBLISH };
+#define N_LISTS G_N_ELEMENTS (list_keys)
 
 /* --- writing ------------------------------------------------------------------------------------------------ */
 
-static GVariant *
-bytes_of (const char *text)
+static gboolean
+write_rows (int fd, const SbxPolicy *policy, const char *session)
 {
-  return g_variant_new_bytestring (text != NULL ? text : "");
-}
-
-static GVariant *
-list_of (const GPtrArray *entries)
-{
-  GVariantBuilder builder;
-
-  g_variant_builder_init (&builder, G_VARIANT_TYPE ("a" ENTRY_TYPE));
-  for (guint i = 0; entries != NULL && i < entries->len; i++)
-    {
-      const SbxEntry *entry = g_ptr_array_index (entries, i);
-      g_variant_builder_add (&builder, "(@ay@ayxby@ayu)", bytes_of (entry->text), bytes_of (entry->value),
-                             entry->number, entry->private_ok, (guchar) entry->origin.level,
-                             bytes_of (entry->origin.file), entry->origin.line);
-    }
-  return g_variant_builder_end (&builder);
-}
-
-static GVariant *
-pack (const SbxPolicy *policy, const char *session)
-{
+  g_auto (SbxPackWriter) writer = { 0 };
+  g_autoptr (GArray) entries = g_array_new (FALSE, FALSE, sizeof (SbxPackEntry));
   gboolean scoped = sbx_policy_number (policy, SBX_KEY_NET_MODE) == SBX_NET_SCOPED;
-  gboolean match = sbx_policy_number (policy, SBX_KEY_NET_SNI) == SBX_SNI_MATCH;
-  GVariant *lists[LISTS];
+  SbxPackPart parts[N_PARTS];
+  SettingsRow settings;
 
-  for (guint i = 0; i < LISTS; i++)
-    lists[i] = list_of (i == ALLOW && !scoped ? NULL : sbx_policy_entries (policy, list_keys[i]));
-  return g_variant_ref_sink (
-      g_variant_new ("(@ayb@ay@ay@a" ENTRY_TYPE "@a" ENTRY_TYPE "@a" ENTRY_TYPE "@a" ENTRY_TYPE "@a" ENTRY_TYPE ")",
-                     bytes_of (session), match, bytes_of (sbx_policy_text (policy, SBX_KEY_NET_RESOLVER)),
-                     bytes_of (sbx_policy_text (policy, SBX_KEY_NET_UPSTREAM)), lists[ALLOW], lists[DENY],
-                     lists[DEFAULT_PORTS], lists[CONNECT_LOCAL], lists[PUBLISH]));
+  sbx_pack_writer_init (&writer);
+  settings.session = sbx_pack_text (&writer, session);
+  settings.resolver = sbx_pack_text (&writer, sbx_policy_text (policy, SBX_KEY_NET_RESOLVER));
+  settings.upstream = sbx_pack_text (&writer, sbx_policy_text (policy, SBX_KEY_NET_UPSTREAM));
+  settings.match_sni = sbx_policy_number (policy, SBX_KEY_NET_SNI) == SBX_SNI_MATCH;
+  for (guint i = 0; i < N_LISTS; i++)
+    if (list_keys[i] != SBX_KEY_NET_ALLOW || scoped)
+      sbx_pack_entries (&writer, list_keys[i], sbx_policy_entries (policy, list_keys[i]), entries);
+  parts[TEXTS] = sbx_pack_texts (&writer);
+  parts[SETTINGS] = (SbxPackPart){ &settings, sizeof settings, 1 };
+  parts[ENTRIES] = sbx_pack_rows (entries);
+  return sbx_pack_write (fd, MAGIC, parts, N_PARTS);
 }
 
 int
 sbx_network_transfer_write (const SbxPolicy *policy, const char *session, GError **error)
 {
-  g_autoptr (GVariant) packed = pack (policy, session);
   sbx_autofd int fd = memfd_create ("sandbox-network", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
-  if (fd >= 0 && sbx_fd_write_all (fd, MAGIC, MAGIC_SIZE)
-      && sbx_fd_write_all (fd, g_variant_get_data (packed), g_variant_get_size (packed)) && lseek (fd, 0, SEEK_SET) == 0
+  if (fd >= 0 && write_rows (fd, policy, session) && lseek (fd, 0, SEEK_SET) == 0
       && fcntl (fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) == 0)
     return sbx_fd_steal (&fd);
   sbx_error_set_errno (error, SBX_ERROR_SYSTEM, errno, _("the network policy cannot be written to a memory file"));
@@ -101,116 +81,98 @@ fail (GError **error, const char *why)
   return FALSE;
 }
 
-/* The whole of @fd as a variant that is what it claims to be. (transfer full) */
-static GVariant *
-read_variant (int fd, GError **error)
+/* A setting that is there, if only as "". (transfer full) */
+static char *
+take_text (const SbxPackReader *reader, guint32 reference)
 {
-  gsize length = 0;
-  g_autofree char *bytes = NULL;
-  g_autoptr (GVariant) variant = NULL;
+  const char *text;
 
-  if (lseek (fd, 0, SEEK_SET) == 0)
-    bytes = sbx_fd_read_all (fd, SIZE_MAX_READ, &length);
-  if (bytes == NULL)
-    {
-      sbx_error_set_errno (error, SBX_ERROR_SYSTEM, errno,
-                           _("the network policy that was handed over cannot be read"));
-      return NULL;
-    }
-  if (length < MAGIC_SIZE || memcmp (bytes, MAGIC, MAGIC_SIZE) != 0)
-    return fail (error, _("it is none, or of another version of these programs")), NULL;
-  length -= MAGIC_SIZE;
-  g_autoptr (GBytes) body = g_bytes_new (bytes + MAGIC_SIZE, length); /* copied: aligned, and of its own */
-  variant = g_variant_ref_sink (g_variant_new_from_bytes (G_VARIANT_TYPE (TYPE), body, FALSE));
-  if (!g_variant_is_normal_form (variant))
-    return fail (error, _("it is not whole")), NULL;
-  return g_steal_pointer (&variant);
+  return sbx_pack_get_text (reader, reference, &text) ? g_strdup (text != NULL ? text : "") : NULL;
 }
 
-/* A text without a NUL inside; FALSE for what is no text. (transfer full) */
 static gboolean
-unpack_text (GVariant *parent, gsize index, char **text)
+unpack_settings (const SbxPackReader *reader, const SbxPackPart *part, SbxNetwork *network)
 {
-  g_autoptr (GVariant) child = g_variant_get_child_value (parent, index);
-  gsize length = g_variant_get_size (child);
-  const char *bytes = g_variant_get_data (child);
+  const SettingsRow *row = part->rows;
 
-  if (length == 0 || memchr (bytes, '\0', length) != bytes + length - 1)
+  if (part->n != 1 || row->match_sni > 1)
     return FALSE;
-  *text = g_strndup (bytes, length - 1);
+  network->session = take_text (reader, row->session);
+  network->resolver = take_text (reader, row->resolver);
+  network->upstream = take_text (reader, row->upstream);
+  network->match_sni = row->match_sni == 1;
+  return network->session != NULL && network->resolver != NULL && network->upstream != NULL;
+}
+
+static gboolean
+is_port (const SbxEntry *entry)
+{
+  return entry->number >= 1 && entry->number <= G_MAXUINT16;
+}
+
+/* @lists: one for each of list_keys. */
+static gboolean
+unpack_entries (const SbxPackReader *reader, const SbxPackPart *part, GPtrArray **lists)
+{
+  const SbxPackEntry *rows = part->rows;
+
+  for (gsize i = 0; i < part->n; i++)
+    {
+      SbxEntry *entry = sbx_pack_get_entry (reader, &rows[i]);
+      guint list = 0;
+
+      while (list < N_LISTS && (guint32) list_keys[list] != rows[i].key)
+        list++;
+      if (entry == NULL || list == N_LISTS
+          || (sbx_keyword (list_keys[list])->type == SBX_TYPE_PORTS && !is_port (entry)))
+        {
+          g_clear_pointer (&entry, sbx_entry_free);
+          return FALSE;
+        }
+      g_ptr_array_add (lists[list], entry);
+    }
   return TRUE;
 }
 
 static gboolean
-unpack_entry (GVariant *packed, SbxEntry *entry)
+unpack (const SbxPackPart *parts, SbxNetwork *network, GError **error)
 {
-  g_autofree char *file = NULL;
-  guchar level;
-  gboolean private_ok;
+  GPtrArray *lists[N_LISTS];
+  SbxPackReader reader;
+  gboolean good;
 
-  if (!unpack_text (packed, 0, &entry->text) || !unpack_text (packed, 1, &entry->value)
-      || !unpack_text (packed, 5, &file))
-    return FALSE;
-  g_variant_get_child (packed, 2, "x", &entry->number);
-  g_variant_get_child (packed, 3, "b", &private_ok);
-  g_variant_get_child (packed, 4, "y", &level);
-  g_variant_get_child (packed, 6, "u", &entry->origin.line);
-  if (level >= SBX_N_LEVELS)
-    return FALSE;
-  if (entry->value[0] == '\0')
-    g_clear_pointer (&entry->value, g_free);
-  entry->private_ok = private_ok;
-  entry->origin.level = (SbxLevel) level;
-  entry->origin.file = file[0] != '\0' ? g_intern_string (file) : NULL;
-  return TRUE;
-}
-
-/* (transfer full); NULL for what no policy holds. */
-static GPtrArray *
-unpack_list (GVariant *parent, gsize index, gboolean ports)
-{
-  g_autoptr (GVariant) packed = g_variant_get_child_value (parent, index);
-  g_autoptr (GPtrArray) list = g_ptr_array_new_with_free_func ((GDestroyNotify) sbx_entry_free);
-
-  for (gsize i = 0; i < g_variant_n_children (packed); i++)
-    {
-      g_autoptr (GVariant) child = g_variant_get_child_value (packed, i);
-      SbxEntry *entry = g_new0 (SbxEntry, 1);
-      g_ptr_array_add (list, entry);
-      if (!unpack_entry (child, entry) || (ports && (entry->number < 1 || entry->number > G_MAXUINT16)))
-        return NULL;
-    }
-  return g_steal_pointer (&list);
-}
-
-static gboolean
-unpack (GVariant *packed, SbxNetwork *network, GError **error)
-{
-  const gsize first = 4; /* of the lists */
-  g_autoptr (GPtrArray) allow = unpack_list (packed, first + ALLOW, FALSE);
-  g_autoptr (GPtrArray) deny = unpack_list (packed, first + DENY, FALSE);
-  g_autoptr (GPtrArray) ports = unpack_list (packed, first + DEFAULT_PORTS, TRUE);
-
-  network->connect_local = unpack_list (packed, first + CONNECT_LOCAL, TRUE);
-  network->publish = unpack_list (packed, first + PUBLISH, TRUE);
-  if (allow == NULL || deny == NULL || ports == NULL || network->connect_local == NULL || network->publish == NULL
-      || !unpack_text (packed, 0, &network->session) || !unpack_text (packed, 2, &network->resolver)
-      || !unpack_text (packed, 3, &network->upstream))
-    return fail (error, _("it holds what no policy holds"));
-  g_variant_get_child (packed, 1, "b", &network->match_sni);
-  network->rules = sbx_host_rules_new (allow, deny, ports, error);
+  for (guint i = 0; i < N_LISTS; i++)
+    lists[i] = g_ptr_array_new_with_free_func ((GDestroyNotify) sbx_entry_free);
+  network->connect_local = g_ptr_array_ref (lists[3]);
+  network->publish = g_ptr_array_ref (lists[4]);
+  good = sbx_pack_reader_init (&reader, &parts[TEXTS]) && unpack_settings (&reader, &parts[SETTINGS], network)
+         && unpack_entries (&reader, &parts[ENTRIES], lists);
+  if (good)
+    network->rules = sbx_host_rules_new (lists[0], lists[1], lists[2], error);
+  else
+    fail (error, _("it holds what no policy holds"));
+  for (guint i = 0; i < N_LISTS; i++)
+    g_ptr_array_unref (lists[i]);
   return network->rules != NULL;
 }
 
 SbxNetwork *
 sbx_network_transfer_read (int fd, GError **error)
 {
-  g_autoptr (GVariant) packed = read_variant (fd, error);
+  SbxPackPart parts[N_PARTS] = { [TEXTS] = { .row_size = 1 },
+                                 [SETTINGS] = { .row_size = sizeof (SettingsRow) },
+                                 [ENTRIES] = { .row_size = sizeof (SbxPackEntry) } };
   g_autoptr (SbxNetwork) network = g_new0 (SbxNetwork, 1);
+  const char *why;
+  g_autofree char *bytes = sbx_pack_read (fd, MAGIC, parts, N_PARTS, &why);
 
-  if (packed == NULL || !unpack (packed, network, error))
-    return NULL;
-  return g_steal_pointer (&network);
+  if (bytes == NULL && why == NULL)
+    sbx_error_set_errno (error, SBX_ERROR_SYSTEM, errno, _("the network policy that was handed over cannot be read"));
+  else if (bytes == NULL)
+    fail (error, why);
+  else if (unpack (parts, network, error))
+    return g_steal_pointer (&network);
+  return NULL;
 }
 
 void

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "policy/loader.h"
+#include "policy/pack.h"
 
 #define HEAD 8
 
@@ -240,39 +241,77 @@ START_TEST (broken_bytes_are_survived)
 END_TEST
 
 /* Of the right form, and yet no policy. */
+static const struct
+{
+  const char *about;
+  SbxKey key;
+  const char *text, *value;
+  gint64 number;
+  guint32 private_ok, level;
+  gboolean good;
+} odd[] = {
+  { "usual", SBX_KEY_NET_ALLOW, "a.example", "443", 0, 0, SBX_LEVEL_USER, TRUE },
+  { "without ports", SBX_KEY_NET_ALLOW, "a.example", NULL, 0, 1, SBX_LEVEL_SYSTEM, TRUE },
+  { "no port", SBX_KEY_NET_ALLOW, "a.example", "0", 0, 0, SBX_LEVEL_USER, FALSE },
+  { "no host", SBX_KEY_NET_ALLOW, "a b", NULL, 0, 0, SBX_LEVEL_USER, FALSE },
+  { "empty host", SBX_KEY_NET_DENY, "", NULL, 0, 0, SBX_LEVEL_USER, FALSE },
+  { "no text", SBX_KEY_NET_DENY, NULL, NULL, 0, 0, SBX_LEVEL_USER, FALSE },
+  { "no level", SBX_KEY_NET_ALLOW, "a.example", NULL, 0, 0, SBX_N_LEVELS, FALSE },
+  { "neither private nor not", SBX_KEY_NET_ALLOW, "a.example", NULL, 0, 2, SBX_LEVEL_USER, FALSE },
+  { "another keyword", SBX_KEY_ALLOW_READ, "/", NULL, 0, 0, SBX_LEVEL_USER, FALSE },
+  { "no keyword", SBX_N_KEYS, "a.example", NULL, 0, 0, SBX_LEVEL_USER, FALSE },
+  { "port 0 by default", SBX_KEY_NET_DEFAULT_PORTS, "0", NULL, 0, 0, SBX_LEVEL_USER, FALSE },
+  { "port 65536", SBX_KEY_NET_CONNECT_LOCAL, "65536", NULL, 65536, 0, SBX_LEVEL_USER, FALSE },
+  { "port 65535", SBX_KEY_NET_CONNECT_LOCAL, "65535", NULL, 65535, 0, SBX_LEVEL_USER, TRUE },
+  { "port -1", SBX_KEY_NET_PUBLISH, "-1", NULL, -1, 0, SBX_LEVEL_USER, FALSE },
+};
+
+/* A file with one entry, and with settings that are @settings times there. */
+static gboolean
+is_row_accepted (const SbxPackWriter *writer, const guint32 *settings, gsize n_settings, const SbxPackEntry *row)
+{
+  const SbxPackPart parts[] = { sbx_pack_texts (writer),
+                                { settings, 4 * sizeof *settings, n_settings },
+                                { row, sizeof *row, 1 } };
+  sbx_autofd int fd = memfd_create ("test", MFD_CLOEXEC);
+  g_autoptr (GError) error = NULL;
+
+  ck_assert (sbx_pack_write (fd, "SBXNET\0\2", parts, G_N_ELEMENTS (parts)));
+  g_autoptr (SbxNetwork) network = sbx_network_transfer_read (fd, &error);
+  ck_assert ((network == NULL) == (error != NULL));
+  return network != NULL;
+}
+
 START_TEST (odd_values_are_refused)
 {
-  static const struct
-  {
-    const char *lists; /* allow, deny, default ports, connect_local, publish */
-    gboolean good;
-  } cases[] = {
-    { "[(b'a.example', b'443', 0, false, 1, b'f', 1)], [], [], [], []", TRUE },
-    { "[(b'a.example', b'', 0, false, 1, b'', 0)], [], [], [], []", TRUE },
-    { "[(b'a.example', b'0', 0, false, 1, b'f', 1)], [], [], [], []", FALSE },
-    { "[(b'a b', b'', 0, false, 1, b'f', 1)], [], [], [], []", FALSE },
-    { "[], [(b'', b'', 0, false, 1, b'f', 1)], [], [], []", FALSE },
-    { "[(b'a.example', b'', 0, false, 5, b'f', 1)], [], [], [], []", FALSE },
-    { "[([0x61, 0, 0x62, 0], b'', 0, false, 1, b'f', 1)], [], [], [], []", FALSE },
-    { "[([0x61], b'', 0, false, 1, b'f', 1)], [], [], [], []", FALSE },
-    { "[(b'a.example', [], 0, false, 1, b'f', 1)], [], [], [], []", FALSE },
-    { "[(b'a.example', b'', 0, false, 1, [], 1)], [], [], [], []", FALSE },
-    { "[], [], [(b'', b'', 0, false, 1, b'f', 1)], [], []", FALSE },
-    { "[], [], [], [(b'', b'', 65536, false, 1, b'f', 1)], []", FALSE },
-    { "[], [], [], [(b'', b'', 65535, false, 1, b'f', 1)], []", TRUE },
-    { "[], [], [], [], [(b'', b'', -1, false, 1, b'f', 1)]", FALSE },
-  };
-  g_autofree char *text = g_strdup_printf ("(b's', false, b'', b'', %s)", cases[_i].lists);
-  g_autoptr (GError) error = NULL;
-  g_autoptr (GVariant) packed =
-      g_variant_parse (G_VARIANT_TYPE ("(aybayaya(ayayxbyayu)a(ayayxbyayu)a(ayayxbyayu)a(ayayxbyayu)a(ayayxbyayu))"),
-                       text, NULL, NULL, &error);
-  g_autoptr (GByteArray) bytes = g_byte_array_new ();
+  g_auto (SbxPackWriter) writer = { 0 };
+  SbxPackEntry row = { .key = odd[_i].key, .number = odd[_i].number, .private_ok = odd[_i].private_ok };
 
-  ck_assert_msg (packed != NULL, "%s", error != NULL ? error->message : "?");
-  g_byte_array_append (bytes, (const guint8 *) "SBXNET\0\1", HEAD);
-  g_byte_array_append (bytes, g_variant_get_data (packed), (guint) g_variant_get_size (packed));
-  ck_assert_int_eq (is_accepted (bytes->data, bytes->len), cases[_i].good);
+  sbx_pack_writer_init (&writer);
+  const guint32 settings[4] = { sbx_pack_text (&writer, "s"), 0, sbx_pack_text (&writer, ""), 0 };
+  row.text = sbx_pack_text (&writer, odd[_i].text);
+  row.value = sbx_pack_text (&writer, odd[_i].value);
+  row.origin = (SbxPackOrigin){ sbx_pack_text (&writer, "f"), 1, odd[_i].level };
+  ck_assert_msg (is_row_accepted (&writer, settings, 1, &row) == odd[_i].good, "%s", odd[_i].about);
+}
+END_TEST
+
+START_TEST (odd_settings_are_refused)
+{
+  g_auto (SbxPackWriter) writer = { 0 };
+  SbxPackEntry row = { .key = SBX_KEY_NET_ALLOW };
+
+  sbx_pack_writer_init (&writer);
+  row.text = sbx_pack_text (&writer, "a.example");
+  row.origin.level = SBX_LEVEL_USER;
+  const guint32 two[8] = { 0 }, nowhere[4] = { 0, (guint32) writer.texts->len, 0, 0 }, neither[4] = { 0, 0, 0, 2 };
+  ck_assert (is_row_accepted (&writer, two, 1, &row));
+  ck_assert (!is_row_accepted (&writer, two, 0, &row));
+  ck_assert (!is_row_accepted (&writer, two, 2, &row));
+  ck_assert (!is_row_accepted (&writer, nowhere, 1, &row));
+  ck_assert (!is_row_accepted (&writer, neither, 1, &row));
+  row.value = (guint32) writer.texts->len;
+  ck_assert (!is_row_accepted (&writer, two, 1, &row));
 }
 END_TEST
 
@@ -324,7 +363,8 @@ main (void)
   tcase_add_test (tests, what_is_cut_or_longer_is_refused);
   tcase_add_test (tests, another_version_is_refused);
   tcase_add_test (tests, broken_bytes_are_survived);
-  tcase_add_loop_test (tests, odd_values_are_refused, 0, 14);
+  tcase_add_loop_test (tests, odd_values_are_refused, 0, G_N_ELEMENTS (odd));
+  tcase_add_test (tests, odd_settings_are_refused);
   tcase_add_test (tests, what_is_no_file_is_refused);
   tcase_add_test (tests, ten_thousand_rules_arrive);
   suite_add_tcase (suite, tests);
