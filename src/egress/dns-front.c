@@ -130,6 +130,16 @@ answer (SbxProxy *proxy, const guint8 *data, gsize length, gboolean udp, const c
 
 /* --- over UDP ----------------------------------------------------------------------------------------------- */
 
+/* Errors that somebody else who has the socket wants to hear of wait in a queue of their own, and are told of until they are read. */
+static void
+discard_errors (int fd)
+{
+  struct msghdr nothing = { 0 };
+
+  for (int i = 0; i < TURN_QUESTIONS && recvmsg (fd, &nothing, MSG_ERRQUEUE | MSG_DONTWAIT) >= 0; i++)
+    ;
+}
+
 static void
 on_datagrams (SbxWatch *watch, guint32 events)
 {
@@ -142,6 +152,8 @@ on_datagrams (SbxWatch *watch, guint32 events)
       sbx_loop_unwatch (dns->proxy->loop, watch);
       return;
     }
+  if (events & EPOLLERR)
+    discard_errors (dns->fd);
   for (int i = 0; i < TURN_QUESTIONS; i++)
     {
       struct sockaddr_storage peer = { 0 };

@@ -8,10 +8,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -26,7 +24,6 @@
 #define BACKLOG 4096
 #define TURN_ACCEPTS 32
 #define REFUSED_LINGER (500 * G_TIME_SPAN_MILLISECOND)
-#define ACCEPT_LIMIT 10000 /* microseconds */
 #define SHORTAGE_PAUSE (100 * G_TIME_SPAN_MILLISECOND)
 
 struct _SbxListener
@@ -316,50 +313,37 @@ sbx_listener_knows_peers (const SbxListener *listener)
 
 static void on_connection (SbxWatch *watch, guint32 events);
 
-static void
-on_alarm (int number)
-{
-}
-
 void
 sbx_listener_distrust (SbxListener *listener)
 {
-  const struct sigaction interrupt = { .sa_handler = on_alarm };
-  sigset_t alarm;
-
-  /* Whoever started this process may have blocked or ignored it. */
-  sigemptyset (&alarm);
-  sigaddset (&alarm, SIGALRM);
-  (void) sigaction (SIGALRM, &interrupt, NULL);
-  (void) sigprocmask (SIG_UNBLOCK, &alarm, NULL);
   listener->distrusted = TRUE;
 }
 
-/* The flag that makes accept(2) return at once belongs to the socket, not to this descriptor of it: another owner can clear it, and take
- * the client away before accept(2) is called. A timer interrupts that, again and again until it has. */
-static int
-accept_in_time (int listener)
+/* What a client inherits from a listener that is somebody else's: it would make close(2) wait for whom the client is, and events come
+ * without end, for there are errors to read that nobody asked for. */
+static void
+tame (int fd)
 {
-  const struct itimerval on = { { 0, ACCEPT_LIMIT }, { 0, ACCEPT_LIMIT } }, off = { { 0, 0 }, { 0, 0 } };
-  int fd, errnum;
+  const struct linger linger = { 0 };
+  const int off = 0;
 
-  if (setitimer (ITIMER_REAL, &on, NULL) < 0)
-    return -1;
-  fd = accept4 (listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-  errnum = errno;
-  (void) setitimer (ITIMER_REAL, &off, NULL);
-  errno = errnum;
-  return fd;
+  (void) setsockopt (fd, SOL_SOCKET, SO_LINGER, &linger, sizeof linger);
+  (void) setsockopt (fd, SOL_SOCKET, SO_TIMESTAMPING, &off, sizeof off);
+  (void) setsockopt (fd, IPPROTO_IP, IP_RECVERR, &off, sizeof off);
+  (void) setsockopt (fd, IPPROTO_IPV6, IPV6_RECVERR, &off, sizeof off);
 }
 
+/* The flag that makes accept(2) return at once belongs to the socket, not to this descriptor of it: another owner can clear it, and take
+ * the client away before accept(2) is called. The loop's guard interrupts that. */
 static int
 accept_one (SbxListener *listener)
 {
-  int fd;
+  int fd = accept4 (listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
   if (!listener->distrusted)
-    return accept4 (listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-  fd = accept_in_time (listener->fd);
+    return fd;
+  if (fd >= 0)
+    tame (fd);
   if (fd >= 0 || (errno != EINTR && errno != EINVAL))
     return fd;
   sbx_log_note (_("%s is served no longer: whoever handed it over changed it"), listener->address);
@@ -505,6 +489,8 @@ sbx_listener_start (SbxListener *listener, SbxLoop *loop, const void *refusal, g
   listener->refusal_length = refusal_length;
   listener->func = func;
   listener->data = data;
+  if (listener->distrusted)
+    sbx_loop_guard (loop);
   open_spare (listener);
   return sbx_loop_watch (loop, &listener->watch, listener->fd, EPOLLIN, on_connection);
 }

@@ -8,15 +8,18 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #define TURN_EVENTS 64
+#define GUARD_INTERVAL 1000 /* microseconds */
 
 struct _SbxLoop
 {
   int epoll;
-  gboolean quit;
+  gboolean quit, guarded;
   gint64 now;
   GPtrArray *timers; /* binary heap by deadline */
   SbxTask tasks;     /* head of a ring */
@@ -46,6 +49,7 @@ sbx_loop_free (SbxLoop *loop)
 {
   if (loop == NULL)
     return;
+  sbx_loop_relax (loop);
   close (loop->epoll);
   g_ptr_array_unref (loop->timers);
   g_free (loop);
@@ -232,6 +236,41 @@ sbx_loop_set_after (SbxLoop *loop, void (*func) (gpointer data), gpointer data)
   loop->after_data = data;
 }
 
+static void
+on_alarm (int number)
+{
+}
+
+/* Again and again, for what is interrupted may be followed by the next call that waits. */
+static void
+set_alarm (suseconds_t interval)
+{
+  const struct itimerval timer = { { 0, interval }, { 0, interval } };
+
+  (void) setitimer (ITIMER_REAL, &timer, NULL);
+}
+
+void
+sbx_loop_guard (SbxLoop *loop)
+{
+  const struct sigaction interrupt = { .sa_handler = on_alarm };
+  sigset_t alarm;
+
+  /* Whoever started this process may have blocked or ignored it. */
+  sigemptyset (&alarm);
+  sigaddset (&alarm, SIGALRM);
+  (void) sigaction (SIGALRM, &interrupt, NULL);
+  (void) sigprocmask (SIG_UNBLOCK, &alarm, NULL);
+  loop->guarded = TRUE;
+}
+
+void
+sbx_loop_relax (SbxLoop *loop)
+{
+  if (loop->guarded)
+    set_alarm (0);
+}
+
 /* Rounded up: waking before the deadline would turn for nothing. */
 static int
 time_to_wait (SbxLoop *loop)
@@ -250,9 +289,12 @@ sbx_loop_run (SbxLoop *loop)
   loop->quit = FALSE;
   while (!loop->quit)
     {
+      sbx_loop_relax (loop);
       int n = epoll_wait (loop->epoll, loop->events, TURN_EVENTS, time_to_wait (loop));
       if (n < 0 && errno != EINTR)
         return FALSE;
+      if (loop->guarded)
+        set_alarm (GUARD_INTERVAL);
       loop->now = g_get_monotonic_time ();
       loop->n_events = MAX (n, 0);
       for (loop->next_event = 0; loop->next_event < loop->n_events;)

@@ -69,6 +69,13 @@ gint64 sbx_loop_now (SbxLoop *loop);
 gboolean sbx_loop_run (SbxLoop *loop);
 void sbx_loop_quit (SbxLoop *loop);
 
+/* From now on no call that is made in a turn waits for more than a millisecond or so where it can be interrupted (EINTR): for descriptors
+ * that others have made or have too. O_NONBLOCK is no protection from them: it belongs to whoever has the socket as well, and close(2) of
+ * a socket with SO_LINGER does not ask for it. Uses SIGALRM and the process's timer; holds until sbx_loop_free(). */
+void sbx_loop_guard (SbxLoop *loop);
+/* Until the end of this turn calls may take their time again. */
+void sbx_loop_relax (SbxLoop *loop);
+
 /* Called at the end of each turn, for what is done better once than for each event. */
 void sbx_loop_set_after (SbxLoop *loop, void (*func) (gpointer data), gpointer data);
 

@@ -140,6 +140,9 @@ sbx_proxy_listen (SbxProxy *proxy, SbxListener *listener, SbxFront front, GError
 {
   gboolean any = front == SBX_FRONT_HTTP && g_str_has_prefix (sbx_listener_address (listener), "unix:");
 
+  /* With descriptors that guests send anything may come, also on its way to being closed unseen. */
+  if (any)
+    sbx_loop_guard (proxy->loop);
   return sbx_door_open (proxy, listener, any ? SBX_FRONT_ANY : front, error) != NULL;
 }
 

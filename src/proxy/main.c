@@ -142,6 +142,7 @@ reload (Program *program)
   g_autoptr (GError) error = NULL;
   g_auto (Loaded) loaded = { 0 };
 
+  sbx_loop_relax (program->loop); /* a file may lie where reading can be interrupted */
   sbx_notify ("RELOADING=1");
   if (!load (program, &loaded, &error) || !sbx_access_log_reopen (program->log, &error))
     {

@@ -7,6 +7,7 @@ import fcntl
 import os
 import signal
 import socket
+import struct
 import threading
 import time
 
@@ -248,6 +249,10 @@ def limits(t):
         t.ok(s.works(), "the proxy goes on")
 
 
+IP_RECVERR, SO_TIMESTAMPING = 11, 37
+SEND_TIMES = 1 << 1 | 1 << 4 | 1 << 8 | 1 << 9  # of each segment, told on the queue of errors
+
+
 @test("a guest that keeps a hand on the socket it gave away cannot stop or busy the proxy")
 def hostile(t):
     with Setup(t) as s:
@@ -300,6 +305,73 @@ def hostile(t):
             t.ok(s.proxy.cpu() - cpu < 0.3, "and cost nothing", s.proxy.cpu() - cpu)
             for x in mine:
                 x.close()
+        cpu = s.proxy.cpu()
+        with s.guest() as c, contextlib.closing(s.ns.listen("127.0.0.1", 4002)) as listener, contextlib.closing(s.ns.listen("127.0.0.1", 4002, socket.SOCK_DGRAM)) as udp:
+            send(c, message(LISTEN, HTTP), listener.fileno())
+            send(c, message(LISTEN, DNS_UDP), udp.fileno())
+            send(c, message(GO))
+            t.eq(receive(c).word, READY, "ready")
+            udp.setsockopt(socket.IPPROTO_IP, IP_RECVERR, 1)
+            udp.sendto(b"x", ("127.0.0.1", 9))
+            listener.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPING, SEND_TIMES)
+            with contextlib.closing(s.ns.dial("127.0.0.1", 4002)) as d:
+                d.sendall(b"GET http://no.example/ HTTP/1.1\r\nHost: no.example\r\n\r\n")
+                t.eq(status(d.recv(4096)), 403, "its client is answered")
+                time.sleep(1)
+                t.ok(s.proxy.cpu() - cpu < 0.3, "errors that the guest wants to hear of cost nothing", s.proxy.cpu() - cpu)
+
+
+LINGERS = (socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 1000))
+
+
+def unfinished(ns):
+    """A connected socket whose close(2) waits for its peer, and the peer, which takes nothing."""
+    with contextlib.closing(ns.listen("127.0.0.1")) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+        a = ns.dial(*listener.getsockname())
+        b = listener.accept()[0]
+    a.setblocking(False)
+    end = time.time() + 1
+    while time.time() < end:
+        try:
+            a.send(bytes(65536))
+        except BlockingIOError:
+            time.sleep(0.05)
+    a.setsockopt(*LINGERS)
+    return a, b
+
+
+@test("a guest cannot make the proxy wait for it when sockets are closed")
+def lingering(t):
+    with Setup(t, options=("--handshake-timeout", "1")) as s:
+        # Whoever closes it last is who waits.
+        for text, word, behind, n in (("as a door", LISTEN, b"", 1), ("with a message that makes no sense", GO, b"", 1), ("as one of many", LISTEN, b"", 100),
+                                      ("behind a message", GO, message(GO), 1), ("with bytes of HTTP", None, b"GET / HTTP/1.1\r\n", 1)):
+            a, b = unfinished(s.ns)
+            with s.guest() as c:
+                os.kill(s.proxy.p.pid, signal.SIGSTOP)
+                if word and behind:
+                    send(c, message(word))
+                send(c, behind if behind else message(word, HTTP), *[a.fileno()] * n)
+                a.close()
+                os.kill(s.proxy.p.pid, signal.SIGCONT)
+                began = time.time()
+                t.ok(s.works() and time.time() - began < 2, text, time.time() - began)
+            began = time.time()
+            t.ok(s.works() and time.time() - began < 2, text + ", and when the guest has gone", time.time() - began)
+            b.close()
+        with s.guest() as c, contextlib.closing(s.ns.listen("127.0.0.1", 4000)) as listener:
+            listener.setsockopt(*LINGERS)
+            send(c, message(LISTEN, HTTP), listener.fileno())
+            send(c, message(GO))
+            t.eq(receive(c).word, READY, "ready")
+            with contextlib.closing(s.ns.dial("127.0.0.1", 4000)) as d, contextlib.closing(s.ns.make(kind=socket.SOCK_DGRAM)) as control:
+                d.sendall(b"GET ")
+                time.sleep(0.2)
+                fcntl.ioctl(control, 0x8914, struct.pack("16sH14x", b"lo", 0)) # SIOCSIFFLAGS: its network is down
+                time.sleep(1.5)
+                began = time.time()
+                t.ok(s.works() and time.time() - began < 2, "a client that is cut off, of a listener that makes its clients linger", time.time() - began)
 
 
 @test("a blocking listener is found out although nobody steals from it in time", root=True)

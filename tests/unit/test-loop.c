@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-loop.c - timers in order, tasks in turns, and watches that are removed while their event is on its way. */
+/* test-loop.c - timers in order, tasks in turns, watches that are removed while their event is on its way, and turns that do not wait. */
 #include "config.h"
 
 #include "egress/loop.h"
 
 #include <check.h>
+#include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #define N_TIMERS 200
@@ -167,6 +170,64 @@ START_TEST (removed_watches_are_silent)
 }
 END_TEST
 
+static int never[2]; /* a pipe that nothing comes through */
+static guint interrupted;
+
+static void
+wait_in_vain (SbxTask *task)
+{
+  char byte;
+
+  for (int i = 0; i < 3; i++)
+    interrupted += read (never[0], &byte, 1) < 0 && errno == EINTR;
+  sbx_loop_quit (loop);
+}
+
+/* No call of a turn waits for ever, not the second one either. */
+START_TEST (a_guarded_turn_does_not_wait)
+{
+  SbxTask task = { 0 };
+
+  loop = sbx_loop_new ();
+  ck_assert_int_eq (pipe (never), 0);
+  ck_assert (signal (SIGALRM, SIG_IGN) != SIG_ERR);
+  sbx_loop_guard (loop);
+  interrupted = 0;
+  sbx_loop_queue (loop, &task, wait_in_vain);
+  ck_assert (sbx_loop_run (loop));
+  ck_assert_uint_eq (interrupted, 3);
+  sbx_loop_free (loop);
+  close (never[0]);
+  close (never[1]);
+}
+END_TEST
+
+static struct itimerval left;
+
+static void
+relax (SbxTask *task)
+{
+  ck_assert_int_eq (getitimer (ITIMER_REAL, &left), 0);
+  ck_assert_int_gt (left.it_interval.tv_usec, 0);
+  sbx_loop_relax (loop);
+  ck_assert_int_eq (getitimer (ITIMER_REAL, &left), 0);
+  sbx_loop_quit (loop);
+}
+
+START_TEST (a_turn_can_be_relaxed)
+{
+  SbxTask task = { 0 };
+
+  loop = sbx_loop_new ();
+  sbx_loop_guard (loop);
+  sbx_loop_queue (loop, &task, relax);
+  ck_assert (sbx_loop_run (loop));
+  ck_assert_int_eq (left.it_interval.tv_usec, 0);
+  ck_assert_int_eq (left.it_value.tv_usec, 0);
+  sbx_loop_free (loop);
+}
+END_TEST
+
 int
 main (void)
 {
@@ -178,6 +239,8 @@ main (void)
   tcase_add_test (cases, timers_ring_in_order);
   tcase_add_test (cases, tasks_have_their_turn);
   tcase_add_test (cases, removed_watches_are_silent);
+  tcase_add_test (cases, a_guarded_turn_does_not_wait);
+  tcase_add_test (cases, a_turn_can_be_relaxed);
   suite_add_tcase (suite, cases);
   runner = srunner_create (suite);
   srunner_run_all (runner, CK_ENV);
