@@ -130,7 +130,7 @@ is_internet_socket (int fd, int type, int protocol)
         return FALSE;
     }
   errno = EPROTOTYPE;
-  return (value[0] == AF_INET || value[0] == AF_INET6) && value[1] == type && (protocol == 0 || value[2] == protocol);
+  return (value[0] == AF_INET || value[0] == AF_INET6) && value[1] == type && value[2] == protocol;
 }
 
 static SbxDoor *
@@ -161,7 +161,7 @@ sbx_door_open_fd (SbxProxy *proxy, SbxLinkDoor kind, int fd, gboolean guest, GEr
 
   if (kind == SBX_DOOR_DNS_UDP)
     return open_dns_socket (proxy, fd, guest, error);
-  if (kind < SBX_DOOR_HTTP || kind >= G_N_ELEMENTS (fronts) || !is_internet_socket (fd, SOCK_STREAM, 0))
+  if (kind < SBX_DOOR_HTTP || kind >= G_N_ELEMENTS (fronts) || !is_internet_socket (fd, SOCK_STREAM, IPPROTO_TCP))
     {
       sbx_error_set_errno (error, SBX_ERROR_SYSTEM, EPROTOTYPE, _("what was handed over cannot be a door"));
       sbx_fd_clear (&fd);

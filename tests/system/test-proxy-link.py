@@ -176,11 +176,17 @@ def refusals(t):
         tcp = s.ns.listen("127.0.0.1")
         udp = s.ns.listen("127.0.0.1", kind=socket.SOCK_DGRAM)
         a, b = socket.socketpair()
+        try:
+            other = socket.socket(proto=262)  # MPTCP
+            other.listen()
+        except OSError:
+            other = a
         for text, data, fds, errnum in (
                 ("no descriptor", message(LISTEN, HTTP), (), 9), ("connect_local", message(LISTEN, LOCAL, 5432), (tcp.fileno(),), 1),
                 ("door 0", message(LISTEN, 0), (tcp.fileno(),), 1), ("door 255", message(LISTEN, 255), (tcp.fileno(),), 1),
                 ("UDP for HTTP", message(LISTEN, HTTP), (udp.fileno(),), None), ("TCP for UDP", message(LISTEN, DNS_UDP), (tcp.fileno(),), None),
                 ("a unix socket", message(LISTEN, HTTP), (a.fileno(),), None), ("a file", message(LISTEN, HTTP), (s.proxy.err.fileno(),), None),
+                ("other than TCP", message(LISTEN, HTTP), (other.fileno(),), None),
                 ("does not listen", message(LISTEN, HTTP), (s.ns.make().fileno(),), None), ("a policy", message(POLICY), (tcp.fileno(),), 71),
                 ("publish", message(PUBLISH, 0, 80), (), 71), ("a socket", message(SOCKET), (tcp.fileno(),), 71), ("GO first", message(GO), (), 71),
                 ("word 0", message(0), (), 71), ("word 200", message(200), (), 71), ("another version", message(LISTEN, HTTP, version=9), (tcp.fileno(),), 71),
@@ -197,6 +203,7 @@ def refusals(t):
             t.ok(wait_until(lambda: refused(s.ns, "127.0.0.1", 3128)), "what was handed over is closed")
         a.close()
         b.close()
+        other.close()
         t.ok(wait_until(lambda: s.proxy.fds() <= before), "no descriptor stays behind", (before, s.proxy.fds()))
         t.ok(s.works(), "the proxy goes on")
 
