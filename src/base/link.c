@@ -10,9 +10,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* Linux hands over at most 253 at once (SCM_MAX_FD); this many are looked at, the kernel closes the rest. */
-#define DESCRIPTORS_MAX 8
-
 static const uint8_t magic[4] = { 0, 'S', 'B', 'X' };
 
 void
@@ -73,40 +70,16 @@ sbx_link_send (int socket, const SbxLinkMessage *message, int fd)
   return send_rest (socket, (const char *) message + n, sizeof *message - (size_t) n);
 }
 
-/* The first descriptor that came along, or -1; all others are closed. */
+/* The descriptor that came along, or -1. */
 static int
 take_descriptor (struct msghdr *whole)
 {
-  int first = -1;
+  int fd = -1;
 
   for (struct cmsghdr *header = CMSG_FIRSTHDR (whole); header != NULL; header = CMSG_NXTHDR (whole, header))
-    {
-      size_t n = header->cmsg_len >= CMSG_LEN (0) ? (header->cmsg_len - CMSG_LEN (0)) / sizeof (int) : 0;
-
-      if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
-        continue;
-      for (size_t i = 0; i < n; i++)
-        {
-          int fd;
-
-          memcpy (&fd, CMSG_DATA (header) + i * sizeof fd, sizeof fd);
-          if (first < 0)
-            first = fd;
-          else
-            close (fd);
-        }
-    }
-  return first;
-}
-
-static int
-refuse (int *fd, int errnum)
-{
-  if (*fd >= 0)
-    close (*fd);
-  *fd = -1;
-  errno = errnum;
-  return -1;
+    if (header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS && header->cmsg_len >= CMSG_LEN (sizeof fd))
+      memcpy (&fd, CMSG_DATA (header), sizeof fd);
+  return fd;
 }
 
 /* The rest of a message of which @have bytes are there: on a stream only. */
@@ -132,17 +105,19 @@ receive_rest (int socket, SbxLinkMessage *message, size_t have)
 }
 
 int
-sbx_link_receive (int socket, SbxLinkMessage *message, int *fd)
+sbx_link_receive_from_stranger (int socket, SbxLinkMessage *message, int *fd)
 {
   union
   {
     struct cmsghdr align;
-    char room[CMSG_SPACE (DESCRIPTORS_MAX * sizeof (int))];
+    char room[CMSG_SPACE (sizeof *fd)];
   } control;
   struct iovec part = { .iov_base = message, .iov_len = sizeof *message };
+  /* Not all of the room: the padding would take a second one. What does not fit the kernel drops. */
   struct msghdr whole = {
-    .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room
+    .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = CMSG_LEN (sizeof *fd)
   };
+  bool good;
   ssize_t n;
 
   *fd = -1;
@@ -151,12 +126,25 @@ sbx_link_receive (int socket, SbxLinkMessage *message, int *fd)
   if (n < 0)
     return -1;
   *fd = take_descriptor (&whole);
-  if (n == 0)
-    return *fd >= 0 ? refuse (fd, EPROTO) : 0;
-  if ((whole.msg_flags & MSG_TRUNC) != 0 || receive_rest (socket, message, (size_t) n) < 0)
-    return refuse (fd, EPROTO);
+  if (n == 0 && *fd < 0)
+    return 0;
+  good = n > 0 && (whole.msg_flags & MSG_TRUNC) == 0 && receive_rest (socket, message, (size_t) n) == 0
+         && memcmp (message->magic, magic, sizeof magic) == 0 && message->version == SBX_LINK_VERSION;
   message->text[sizeof message->text - 1] = '\0';
-  if (memcmp (message->magic, magic, sizeof magic) != 0 || message->version != SBX_LINK_VERSION)
-    return refuse (fd, EPROTO);
-  return 1;
+  errno = good ? 0 : EPROTO;
+  return good ? 1 : -1;
+}
+
+int
+sbx_link_receive (int socket, SbxLinkMessage *message, int *fd)
+{
+  int result = sbx_link_receive_from_stranger (socket, message, fd);
+  int saved = errno;
+
+  if (result == 1 || *fd < 0)
+    return result;
+  close (*fd);
+  *fd = -1;
+  errno = saved;
+  return result;
 }

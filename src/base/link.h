@@ -74,6 +74,9 @@ int sbx_link_send (int socket, const SbxLinkMessage *message, int fd);
 
 /* What the receiver gets: 1 and a message, with a descriptor (close-on-exec, the receiver's) or -1 in *fd; 0 at the end; -1 with
  * errno: EPROTO for what is no message of this version, EAGAIN where the socket does not block. On a stream the whole message is waited
- * for if the socket is blocking; where it is not, less than one is EPROTO: whoever speaks so has sent it whole. Surplus descriptors are
- * closed. */
+ * for if the socket is blocking; where it is not, less than one is EPROTO: whoever speaks so has sent it whole. Surplus descriptors never
+ * become this process's. */
 int sbx_link_receive (int socket, SbxLinkMessage *message, int *fd);
+
+/* The same, where closing a descriptor may take as long as whoever has sent it wishes: *fd is what came along whatever is returned. */
+int sbx_link_receive_from_stranger (int socket, SbxLinkMessage *message, int *fd);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/fd.h"
 #include "base/program.h"
 #include "egress/client.h"
 #include "egress/proxy-private.h"
@@ -183,6 +184,19 @@ obey (SbxClient *client, const SbxLinkMessage *message, int fd)
   return refuse (client, EPROTO, _("the message makes no sense here"));
 }
 
+/* What is no socket must not be closed by this thread. The descriptor that is left, or -1. */
+static int
+sort_out (SbxClient *client, int fd)
+{
+  int type;
+  socklen_t size = sizeof type;
+
+  if (fd < 0 || getsockopt (fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0)
+    return fd;
+  sbx_closer_take (client->proxy->closer, fd);
+  return -1;
+}
+
 /* A whole message that waits; a relay on the way may have cut it. Nothing is taken, for a descriptor belongs to it. */
 static gssize
 look (SbxClient *client)
@@ -229,9 +243,24 @@ sbx_link_guest_advance (SbxClient *client)
           sbx_client_free (client);
           return;
         }
-      if (sbx_link_receive (client->fd, &message, &fd) != 1)
+      /* Unread it is dropped without being closed first. */
+      if (sbx_closer_is_full (client->proxy->closer))
         {
+          (void) refuse (client, EAGAIN, _("there is no place"));
+          return;
+        }
+      if (sbx_link_receive_from_stranger (client->fd, &message, &fd) != 1)
+        {
+          fd = sort_out (client, fd);
+          sbx_fd_clear (&fd);
           (void) refuse (client, EPROTO, _("the message makes no sense here"));
+          return;
+        }
+      gboolean bare = fd < 0;
+      fd = sort_out (client, fd);
+      if (!bare && fd < 0)
+        {
+          (void) refuse (client, EPROTOTYPE, _("what was handed over cannot be a door"));
           return;
         }
       if (obey (client, &message, fd) == GONE)

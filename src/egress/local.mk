@@ -10,6 +10,8 @@ libegress_a_SOURCES = \
 	src/egress/address.h \
 	src/egress/client.c \
 	src/egress/client.h \
+	src/egress/closer.c \
+	src/egress/closer.h \
 	src/egress/dial.c \
 	src/egress/dial.h \
 	src/egress/dns-front.c \

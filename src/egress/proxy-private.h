@@ -3,6 +3,7 @@
 #pragma once
 
 #include "egress/client.h"
+#include "egress/closer.h"
 #include "egress/door.h"
 #include "egress/name-table.h"
 #include "egress/proxy.h"
@@ -28,6 +29,7 @@ struct _SbxProxy
   SbxPipePool *pipes;
   SbxRelayOptions relay;
   GPtrArray *doors;  /* SbxDoor */
+  SbxCloser *closer; /* of what guests send */
   guint guest_doors; /* of them that were handed over by somebody who is not trusted */
   SbxClient clients; /* head of a ring */
   guint n_clients, n_of_front[SBX_N_FRONTS];

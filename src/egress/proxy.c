@@ -29,6 +29,7 @@ sbx_proxy_new (SbxLoop *loop, const SbxProxyOptions *options, GError **error)
   proxy->clients.next = proxy->clients.previous = &proxy->clients;
   proxy->doors = g_ptr_array_new ();
   proxy->pipes = sbx_pipe_pool_new ();
+  proxy->closer = sbx_closer_new ();
   proxy->relay = (SbxRelayOptions){ .loop = loop, .pipes = proxy->pipes, .idle = options->idle_limit };
   proxy->resolver = sbx_name_resolver_new (loop, options->resolver, error);
   if (proxy->resolver == NULL)
@@ -58,6 +59,7 @@ sbx_proxy_free (SbxProxy *proxy)
   sbx_loop_unqueue (proxy->loop, &proxy->drained_task);
   sbx_name_resolver_free (proxy->resolver);
   sbx_pipe_pool_free (proxy->pipes);
+  sbx_closer_free (proxy->closer);
   sbx_fd_clear (&proxy->diag);
   sbx_address_set_free (proxy->own);
   sbx_host_rules_free (proxy->rules);

@@ -3,6 +3,7 @@
 """The unix socket of sandbox-proxy for whoever is in another network: HTTP, SOCKS and the messages of sandbox-bridge on one socket. This
 script is a bridge that behaves, and then one that does not."""
 import contextlib
+import ctypes
 import fcntl
 import os
 import signal
@@ -14,7 +15,7 @@ import time
 from linktest import (DNS_TCP, DNS_UDP, FAILED, GO, HTTP, JOIN, LISTEN, LOCAL, POLICY, PUBLISH, READY, SOCKET, SOCKS, TRANSPARENT, Namespace, ask,
                       framed, message, question, read_framed, receive, send, wait_until)
 from proxytest import Dns, Origin, Proxy, connect_head, dial, drain, socks_bytes, status, talk
-from sbxtest import PYTHON, main, test
+from sbxtest import PYTHON, Skip, main, test
 
 
 def pong(origin, c):
@@ -379,6 +380,74 @@ def lingering(t):
                 time.sleep(1.5)
                 began = time.time()
                 t.ok(s.works() and time.time() - began < 2, "a client that is cut off, of a listener that makes its clients linger", time.time() - began)
+
+
+class Fuse:
+    """A file system that holds one file and never answers who closes it."""
+
+    def __init__(self, path):
+        self.path, self.closed, self.over = path, 0, threading.Event()
+        with open(path, "wb"):
+            pass
+        try:
+            self.fd = os.open("/dev/fuse", os.O_RDWR | os.O_NONBLOCK)
+        except OSError as e:
+            raise Skip("/dev/fuse: %s" % e.strerror)
+        if ctypes.CDLL(None).mount(b"fuse", path.encode(), b"fuse", 0, b"fd=%d,rootmode=100666,user_id=0,group_id=0" % self.fd) != 0:
+            os.close(self.fd)
+            raise Skip("FUSE cannot be mounted")
+        self.thread = threading.Thread(target=self.answer, daemon=True)
+        self.thread.start()
+
+    def answer(self):
+        answers = {26: struct.pack("<IIIIHHIIHHI28x", 7, 31, 65536, 0, 0, 0, 65536, 1, 0, 0, 0),  # INIT
+                   3: struct.pack("<QII6Q10I", 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0o100666, 1, 0, 0, 0, 4096, 0),  # GETATTR
+                   14: struct.pack("<QII", 1, 0, 0)}  # OPEN
+        while not self.over.is_set():
+            try:
+                asked = os.read(self.fd, 1 << 17)
+            except BlockingIOError:
+                time.sleep(0.01)
+                continue
+            except OSError:
+                return
+            _, what, number = struct.unpack("<IIQ", asked[:16])
+            self.closed += what == 25  # FLUSH
+            if what in answers:
+                os.write(self.fd, struct.pack("<IiQ", 16 + len(answers[what]), 0, number) + answers[what])
+
+    def close(self):
+        self.over.set()
+        self.thread.join()
+        ctypes.CDLL(None).umount2(self.path.encode(), 2)
+        os.close(self.fd)
+
+
+@test("nor when a file is closed whose file system is the guest's", only_root=True)
+def stuck_file(t):
+    with Setup(t) as s:
+        t.ok(s.works(), "the proxy works")
+        before = s.proxy.fds()
+        with contextlib.closing(Fuse(s.box.out + "/file")) as fuse:
+            fd = os.open(fuse.path, os.O_RDONLY)
+            for data, n in ((message(LISTEN, HTTP), 1), (message(LISTEN, HTTP), 9), (message(200), 1), (message(JOIN, HTTP), 1), (message(GO, magic=b"\0SBY"), 1)):
+                with s.guest() as c:
+                    send(c, data, *[fd] * n)
+                    t.eq(receive(c).word, FAILED, "refused")
+                t.ok(s.works(), "the others are served")
+            t.ok(wait_until(lambda: fuse.closed == 5), "one descriptor of each is closed, and waits", fuse.closed)
+            for _ in range(80):
+                with s.guest() as c:
+                    send(c, message(LISTEN, HTTP), fd)
+                    got = receive(c)
+            t.eq((got.word, got.errnum), (FAILED, 11), "no more is taken than a few")
+            t.ok(fuse.closed <= 64 and s.works(), "the others are served all the same", fuse.closed)
+        with contextlib.suppress(OSError):
+            os.close(fd)
+        c, word = s.join(HTTP)
+        t.eq(word, READY, "when that is over guests are welcome again")
+        c.close()
+        t.ok(wait_until(lambda: s.proxy.fds() <= before), "no descriptor stays behind", (before, s.proxy.fds()))
 
 
 @test("a blocking listener is found out although nobody steals from it in time", root=True)
