@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -182,10 +183,18 @@ give_socket (SbxNetns *netns, int family)
 {
   SbxLinkMessage message;
   int fd = socket (family == 6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  int result;
 
   sbx_link_message_init (&message, SBX_LINK_SOCKET, 0, (uint16_t) family);
   message.errnum = fd < 0 ? errno : 0;
-  if (sbx_link_send (netns->link, &message, fd) < 0)
+  result = sbx_link_send (netns->link, &message, fd);
+  if (result < 0 && errno == ETOOMANYREFS)
+    {
+      /* The user has too many descriptors on their way elsewhere. */
+      message.errnum = errno;
+      result = sbx_link_send (netns->link, &message, -1);
+    }
+  if (result < 0)
     {
       close (netns->link);
       netns->link = -1;
@@ -265,6 +274,18 @@ was_offered (const SbxNetns *netns, uint32_t address, uint16_t port)
   return false;
 }
 
+/* Doors are offered as fast as the command likes. Half of the link is kept for answers, without which it would be at its end: the proxy
+ * asks for a few sockets at a time. */
+static bool
+has_room (int link)
+{
+  int queued = 0, size = 0;
+  socklen_t length = sizeof size;
+
+  return ioctl (link, SIOCOUTQ, &queued) == 0 && getsockopt (link, SOL_SOCKET, SO_SNDBUF, &size, &length) == 0
+         && queued < size / 2;
+}
+
 /* Whether somebody listens there is asked of the kernel: the proxy closes doors in its own time, and may have failed to take one. */
 int
 sbx_netns_prepare_connect (SbxNetns *netns, int socket, const struct sockaddr *address, socklen_t length)
@@ -276,6 +297,8 @@ sbx_netns_prepare_connect (SbxNetns *netns, int socket, const struct sockaddr *a
       || (door.address & SBX_VIRTUAL_MASK) != SBX_VIRTUAL_NETWORK || door.address == SBX_VIRTUAL_OWN
       || (netns->work->ports[door.port / 8] & 1u << door.port % 8) == 0 || !is_stream (socket))
     return 0;
+  if (!has_room (netns->link))
+    return was_offered (netns, door.address, door.port) ? 0 : EAGAIN;
   if (offer_door (netns->link, &door) < 0)
     {
       if (errno == EADDRINUSE && was_offered (netns, door.address, door.port))

@@ -540,6 +540,46 @@ def outside(port, data=b"x"):
         return got.decode("latin1"), how
 
 
+@test("a link that is full of connections for a proxy that is slow has room for answers")
+def full_link(t):
+    with contextlib.closing(socket.socket()) as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with Net(t, allow='"ok.test:*"', more="publish = [ %d ]" % port) as n, inside(n) as i:
+        i.call("""
+            import threading
+            server = socket.socket(); server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            server.bind(("127.0.0.1", %d)); server.listen(64)
+            def serve():
+                while True:
+                    c, _ = server.accept(); c.sendall(b"from inside"); c.close()
+            threading.Thread(target=serve, daemon=True).start()
+            virtual, refused, over = socket.gethostbyname("ok.test"), set(), threading.Event()
+            def storm(first):
+                port = first
+                while not over.is_set():
+                    port = first + (port + 1 - first) %% 10000
+                    s = socket.socket(); s.settimeout(2)
+                    try: s.connect((virtual, port))
+                    except OSError as e: refused.add(errname(e))
+                    s.close()
+            threads = [threading.Thread(target=storm, args=(k * 10000 + 2000,)) for k in range(6)]
+            for x in threads: x.start()
+            """ % port)
+        (pid, _), = proxies(n.box)
+        for _ in range(5):
+            os.kill(pid, signal.SIGSTOP)
+            time.sleep(0.1)
+            calls = [socket.create_connection(("127.0.0.1", port), 10) for _ in range(24)]
+            os.kill(pid, signal.SIGCONT)
+            for c in calls:
+                t.eq(drain(c), (b"from inside", "end"), "from the host")
+                c.close()
+        i.call("over.set()\nfor x in threads: x.join()")
+        t.member("EAGAIN", i.value("sorted(refused)"), "what does not fit can be tried again")
+        t.ok(i.until('call("ok.test", %d)' % n.port, lambda v: v == "hello x bye", 5), "to the host")
+
+
 @test("many short runs leave no process, no port and no file")
 def many_runs(t):
     with Net(t) as n:
