@@ -24,7 +24,7 @@
 #include "base/log.h"
 #include "base/program.h"
 
-#define GRACE_SECONDS 2 /* between TERM and KILL after a time-out */
+#define GRACE_SECONDS 2 /* after a time-out: between TERM and KILL, and from there to the end of init itself */
 #define STATUS_TIMED_OUT 124
 #define FILL_DELAY (G_USEC_PER_SEC / 5)
 
@@ -109,7 +109,11 @@ time_out (State *state)
     {
       state->phase = KILLING;
       sbx_supervisor_say (state->supervisor, SBX_SAY_SIGNAL_ALL, SIGKILL);
+      set_timer (state->timer, GRACE_SECONDS);
     }
+  else
+    /* Init does not hear any more; with it all the others go. */
+    kill (state->supervisor->init, SIGKILL);
 }
 
 static gboolean
@@ -207,7 +211,7 @@ take_over (State *state, Phase phase)
 
   state->phase = phase;
   state->fill_at = g_get_monotonic_time () + FILL_DELAY;
-  if (state->timer >= 0 && phase != KILLING && timerfd_gettime (state->timer, &left) == 0 && left.it_value.tv_sec == 0
+  if (state->timer >= 0 && timerfd_gettime (state->timer, &left) == 0 && left.it_value.tv_sec == 0
       && left.it_value.tv_nsec == 0)
     set_timer (state->timer, 1);
 }
@@ -274,7 +278,8 @@ init_lost (const State *state, int *status, GError **error)
     }
   *status =
       state->phase != RUNNING ? STATUS_TIMED_OUT : 128 + (WIFSIGNALED (wait_status) ? WTERMSIG (wait_status) : SIGKILL);
-  sbx_log_warning (_ ("the sandbox was killed from outside"));
+  if (state->phase == RUNNING)
+    sbx_log_warning (_ ("the sandbox was killed from outside"));
   return TRUE;
 }
 

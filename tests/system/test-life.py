@@ -257,6 +257,34 @@ def timeout(t):
             t.exit(b.sh("touch ran", "--timeout", bad), 125, "--timeout %r" % bad)
 
 
+@test("--timeout ends the run also when init does not listen", root=True)
+def deaf_init(t):
+    with t.box() as b:
+        p = b.popen(b.argv("sandbox-run", ["--timeout", "1", "--", "/bin/sleep", "60"]), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        end = time.time() + 10
+        while time.time() < end and not any(b"sleep" in c and b"sandbox-run" not in c for _, c in b.processes()):
+            time.sleep(0.02)
+        for pid, _ in b.processes():
+            if parent(pid) == p.pid:
+                os.kill(pid, signal.SIGSTOP)
+        began = time.time()
+        try:
+            _, err = p.communicate(timeout=20)
+        finally:
+            p.kill()
+        t.eq((p.returncode, err), (124, b""), "as ever")
+        t.ok(time.time() - began < 10, "and soon", time.time() - began)
+        t.eq(b.gone(), [], "nobody is left")
+
+
+def parent(pid):
+    try:
+        with open("/proc/%d/stat" % pid, encoding="latin1") as f:
+            return int(f.read().rsplit(")", 1)[1].split()[1])
+    except (FileNotFoundError, ProcessLookupError):
+        return -1
+
+
 @test("SIGKILL of sandbox-run at random moments leaves nothing: no process, no mount, and at the next start no placeholder", root=True)
 def killed_at_random(t):
     rng = random.Random(int(os.environ.get("SBX_SEED", "1")))
