@@ -6,18 +6,45 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #ifndef PIDFD_THREAD
 #define PIDFD_THREAD O_EXCL
 #endif
+
+#define CLOSE_USEC 1000
+
+void
+sbx_connect_set_alarm (suseconds_t microseconds)
+{
+  struct itimerval timer = { .it_interval.tv_usec = microseconds, .it_value.tv_usec = microseconds };
+  sigset_t set;
+
+  setitimer (ITIMER_REAL, &timer, NULL);
+  sigemptyset (&set);
+  sigaddset (&set, SIGALRM);
+  sigprocmask (microseconds > 0 ? SIG_UNBLOCK : SIG_BLOCK, &set, NULL);
+}
+
+void
+sbx_connect_caller_close (int fd)
+{
+  int saved = errno;
+
+  sbx_connect_set_alarm (CLOSE_USEC);
+  close (fd);
+  sbx_connect_set_alarm (0);
+  errno = saved;
+}
 
 /* Reads /proc/TID/status, whose lines before those that we look for are short. Returns FALSE when it cannot. */
 static bool
@@ -76,7 +103,7 @@ leader_fd (pid_t tid, int fd)
   if (stat (path, &theirs) == 0 && fstat (copy, &mine) == 0 && mine.st_ino == theirs.st_ino
       && mine.st_dev == theirs.st_dev)
     return copy;
-  close (copy);
+  sbx_connect_caller_close (copy);
   errno = EBADF;
   return -1;
 }

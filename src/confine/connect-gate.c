@@ -21,7 +21,6 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -101,31 +100,13 @@ is_valid (const SbxConnectGate *gate, uint64_t id)
   return ioctl (gate->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
 }
 
-static void
-set_timer (suseconds_t microseconds)
-{
-  struct itimerval timer = { .it_interval.tv_usec = microseconds, .it_value.tv_usec = microseconds };
-
-  setitimer (ITIMER_REAL, &timer, NULL);
-}
-
-static void
-set_alarm_blocked (bool blocked)
-{
-  sigset_t set;
-
-  sigemptyset (&set);
-  sigaddset (&set, SIGALRM);
-  sigprocmask (blocked ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
-}
-
 /* -- taking ----------------------------------------------------------------------------------------------------- */
 
 static void
 attempt_clear (Attempt *attempt)
 {
   if (attempt->socket >= 0)
-    close (attempt->socket);
+    sbx_connect_caller_close (attempt->socket);
   if (attempt->start.base >= 0)
     close (attempt->start.base);
 }
@@ -217,12 +198,10 @@ connect_quickly (const SbxConnectGate *gate, const Attempt *attempt)
       address = (const struct sockaddr *) &local;
       length = sizeof local;
     }
-  set_timer (TRY_USEC);
-  set_alarm_blocked (false);
+  sbx_connect_set_alarm (TRY_USEC);
   if (connect (attempt->socket, address, length) < 0)
     result = errno == EINTR ? NEEDS_HELPER : errno;
-  set_timer (0);
-  set_alarm_blocked (true);
+  sbx_connect_set_alarm (0);
   if (target >= 0)
     close (target);
   return result;
@@ -263,8 +242,7 @@ connect_patiently (const SbxConnectGate *gate, const Attempt *attempt, const str
 {
   int64_t deadline = deadline_of (attempt->socket);
 
-  set_timer (HELPER_USEC);
-  set_alarm_blocked (false);
+  sbx_connect_set_alarm (HELPER_USEC);
   for (;;)
     {
       SbxConnectSignals signals;
@@ -380,7 +358,7 @@ sbx_connect_gate_init (SbxConnectGate *gate, int listener, bool abstract_open)
     }
   if (fcntl (listener, F_SETFD, FD_CLOEXEC) < 0)
     return -1;
-  set_alarm_blocked (true);
+  sbx_connect_set_alarm (0);
   sigemptyset (&action.sa_mask);
   if (sigaction (SIGALRM, &action, NULL) < 0)
     return -1;

@@ -285,6 +285,67 @@ def parent(pid):
         return -1
 
 
+# Connects a socket again whose close(2) waits for a peer that takes nothing, and closes it before init has closed its copy: whoever
+# closes it last is who waits. "worst" is the longest that another connect took meanwhile.
+LINGER = """
+import ctypes, socket, struct, threading, time
+worst, again = 0, struct.pack("<HH4s8x", 2, 0, bytes([127, 0, 0, 1]))
+libc = ctypes.CDLL(None)
+def watch():
+    global worst
+    while True:
+        began = time.time()
+        with socket.socket() as s:
+            s.connect_ex(("127.0.0.1", 9))
+        worst = max(worst, time.time() - began)
+        time.sleep(0.02)
+threading.Thread(target=watch, daemon=True).start()
+listener = socket.socket()
+listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+listener.bind(("127.0.0.1", 0))
+listener.listen()
+peers = []
+def race(delay):
+    s = socket.socket()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2048)
+    s.connect(listener.getsockname())
+    peers.append(listener.accept()[0])
+    s.setblocking(False)
+    for _ in range(3):
+        try:
+            while True:
+                s.send(bytes(65536))
+        except BlockingIOError:
+            time.sleep(0.002)
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 3))
+    fd, go = s.detach(), threading.Event()
+    def close():
+        go.wait()
+        end = time.perf_counter() + delay
+        while time.perf_counter() < end:
+            pass
+        os.close(fd)
+    threading.Thread(target=close, daemon=True).start()
+    go.set()
+    libc.connect(fd, again, 16)
+end, n = time.time() + 4, 0
+while time.time() < end and worst < 1:
+    race(n % 100 * 2e-6)
+    n += 1
+time.sleep(0.5)
+print(n > 10, worst < 1, worst, flush=True)
+os._exit(0)
+"""
+
+
+@test("init does not wait for the peers of sockets that it looks at", root=True)
+def lingering(t):
+    with t.box() as b:
+        r = b.py(LINGER, timeout=60)
+        t.exit(r, 0, "the script")
+        t.eq(r.out.split()[:2], ["True", "True"], "how long a connect took: %s" % r.out.strip())
+
+
 @test("SIGKILL of sandbox-run at random moments leaves nothing: no process, no mount, and at the next start no placeholder", root=True)
 def killed_at_random(t):
     rng = random.Random(int(os.environ.get("SBX_SEED", "1")))
