@@ -57,7 +57,9 @@ sbx_option_fail_argument (const SbxOption *option, const char *argument, const c
 {
   g_autofree char *shown = sbx_text_escape (argument);
 
-  g_set_error (error, SBX_ERROR, SBX_ERROR_USAGE, _("--%s: \"%s\" is not %s"), option->name, shown, wanted);
+  /* TRANSLATORS: an option, what was given for it, and a description of what is, such as "a whole number from 1 to 9" */
+  g_set_error (error, SBX_ERROR, SBX_ERROR_USAGE,
+               _("--%s: \"%s\" does not fit; expected: %s"), option->name, shown, wanted);
   return FALSE;
 }
 
@@ -163,7 +165,7 @@ sbx_option_append_help (const SbxOption *option, int column, GString *out)
   else
     g_string_append_printf (out, "      --%s", option->name);
   if (has_argument (option) == optional_argument)
-    g_string_append_printf (out, "[=%s", _(option->argument) + 1);
+    g_string_append_printf (out, "[=%s", option->argument + 1); /* words of the command line: as they are */
   else if (option->argument != NULL)
     g_string_append_printf (out, " %s", _(option->argument));
   int width = (int) g_utf8_strlen (out->str + start, -1);

@@ -107,11 +107,9 @@ fail_protocol (GError **error)
 static gboolean
 fail_refused (const SbxHost *host, guint16 port, const char *why, GError **error)
 {
-  gboolean brackets = host->kind == SBX_HOST_IPV6;
+  g_autofree char *target = g_strdup_printf (host->kind == SBX_HOST_IPV6 ? "[%s]:%u" : "%s:%u", host->text, port);
 
-  g_set_error (error, SBX_ERROR, SBX_ERROR_SYSTEM,
-               _("the proxy does not connect to %s%s%s:%u: %s"), brackets ? "[" : "", host->text, brackets ? "]" : "",
-                  port, why);
+  g_set_error (error, SBX_ERROR, SBX_ERROR_SYSTEM, _("the proxy does not connect to %s: %s"), target, why);
   return FALSE;
 }
 

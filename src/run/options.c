@@ -149,7 +149,7 @@ static const SbxOption table[] = {
   { "timeout", 0, N_("SECONDS"), N_("end it after this time; the exit status is then 124"), take_timeout,
     .head = NULL },
 
-  { "dry-run", 0, N_("[text|json]"), N_("show what would be done, and do nothing"), take_dry_run,
+  { "dry-run", 0, "[text|json]", N_("show what would be done, and do nothing"), take_dry_run,
     .head = N_("About itself:") },
   { "probe", 0, NULL, N_("try what this needs of the kernel, and say what is missing"), sbx_option_store_true,
     .offset = AT (probe) },

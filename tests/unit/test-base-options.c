@@ -134,7 +134,7 @@ static const struct
   { { "--number" }, "option \"--number\" needs an argument" },
   { { "-t" }, "option \"-t\" needs an argument" },
   { { "--flag", "-ft" }, "option \"-t\" needs an argument" },
-  { { "--number", "1" }, "--number: \"1\" is not a whole number from 2 to 20" },
+  { { "--number", "1" }, "--number: \"1\" does not fit; expected: a whole number from 2 to 20" },
   { { "--number", "21" }, "--number: \"21\"" },
   { { "--number", "" }, "--number: \"\"" },
   { { "--number", "2x" }, "--number: \"2x\"" },
