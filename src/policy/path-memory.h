@@ -45,11 +45,11 @@ struct _SbxResolver
   GHashTable *aliases; /* name of a directory, as asked -> SbxPathAlias */
   GHashTable *bases;   /* directory that names were asked for in, not looked at from above -> SbxPathAlias */
   GHashTable *procfs;  /* dev_t -> whether it is one */
-  SbxPathNode scratch; /* of the object that is not worth remembering */
   GPtrArray *none;     /* the list of links of all names that have none: never changed */
   GString *name;       /* work space of sbx_path_resolve */
   GString *parent;     /* and of sbx_resolver_look */
   char *cwd;
+  SbxPathNode scratch; /* of the object that is not worth remembering */
 };
 
 /* (transfer none): valid until the next call. */

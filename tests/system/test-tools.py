@@ -195,7 +195,7 @@ def go(t):
         steps(t, b, """
             go build -o p . && test "$(./p)" = 42
             go test ./... && go vet .
-            """, env={"GOCACHE": "/tmp/go-cache", "GOPATH": "/tmp/go", "GOFLAGS": "-mod=mod", "GOPROXY": "off"}, timeout=180)
+            """, env={"GOCACHE": "/tmp/go-cache", "GOPATH": "/tmp/go", "GOFLAGS": "-mod=mod -buildvcs=false", "GOPROXY": "off"}, timeout=180)
 
 
 @test("gdb on an own program: break, step, print, attach; strace of an own program")
