@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/program.h"
 #include "base/text.h"
 
@@ -60,6 +61,13 @@ sbx_option_fail_argument (const SbxOption *option, const char *argument, const c
   /* TRANSLATORS: an option, what was given for it, and a description of what is, such as "a whole number from 1 to 9" */
   g_set_error (error, SBX_ERROR, SBX_ERROR_USAGE,
                _("--%s: \"%s\" does not fit; expected: %s"), option->name, shown, wanted);
+  return FALSE;
+}
+
+gboolean
+sbx_option_fail_usage (const GError *what, GError **error)
+{
+  g_set_error (error, SBX_ERROR, SBX_ERROR_USAGE, _("%s\ntry: %s --help"), what->message, sbx_log_program ());
   return FALSE;
 }
 

@@ -48,7 +48,10 @@ gboolean sbx_option_store_true (gpointer target, const SbxOption *option, const 
 gboolean sbx_option_store_number (gpointer target, const SbxOption *option, const char *argument, GError **error);
 gboolean sbx_option_store_data (gpointer target, const SbxOption *option, const char *argument, GError **error);
 
-/* Says that @argument is not @wanted (translated). Returns FALSE. */
+/* Hands @what on as what is wrong with the command line (code USAGE), and says where to look. Returns FALSE. */
+gboolean sbx_option_fail_usage (const GError *what, GError **error);
+
+/* Says that @argument does not fit, where @wanted (translated, a description on its own) does. Returns FALSE. */
 gboolean sbx_option_fail_argument (const SbxOption *option, const char *argument, const char *wanted, GError **error);
 
 G_END_DECLS

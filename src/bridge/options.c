@@ -187,8 +187,7 @@ sbx_bridge_options_parse (SbxBridgeOptions *options, int argc, char **argv, GErr
       options->socks_port = options->socks_port != 0 ? options->socks_port : 1080;
       return TRUE;
     }
-  g_set_error (error, SBX_ERROR, SBX_ERROR_USAGE, _("%s\ntry: sandbox-bridge --help"), local->message);
-  return FALSE;
+  return sbx_option_fail_usage (local, error);
 }
 
 void

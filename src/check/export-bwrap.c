@@ -62,7 +62,6 @@ static void
 put_network (Bwrap *b)
 {
   const SbxPolicy *policy = b->export->policy;
-  const GPtrArray *denied = sbx_policy_entries (policy, SBX_KEY_NET_DENY);
 
   if (sbx_policy_number (policy, SBX_KEY_NET_MODE) != SBX_NET_ALLOW)
     {
@@ -75,14 +74,7 @@ put_network (Bwrap *b)
         sbx_export_note (b->export, g_strdup (_("no port is passed in or out")));
       return;
     }
-  for (guint i = 0; i < denied->len; i++)
-    {
-      const SbxEntry *entry = g_ptr_array_index (denied, i);
-      g_autofree char *text = sbx_entry_show (SBX_KEY_NET_DENY, entry);
-      g_autofree char *shown = sbx_text_escape (text);
-      sbx_export_gap (b->export, &entry->origin,
-                      g_strdup_printf (_("network.deny: with the host's network, %s can be reached"), shown));
-    }
+  sbx_export_denied_hosts (b->export);
 }
 
 /* The variables of here and now: those of another time would bring in what the policy never saw. */

@@ -197,21 +197,6 @@ put_sockets (Seatbelt *s)
 }
 
 static void
-put_denied_hosts (Seatbelt *s)
-{
-  const GPtrArray *denied = sbx_policy_entries (s->export->policy, SBX_KEY_NET_DENY);
-
-  for (guint i = 0; i < denied->len; i++)
-    {
-      const SbxEntry *entry = g_ptr_array_index (denied, i);
-      g_autofree char *text = sbx_entry_show (SBX_KEY_NET_DENY, entry);
-      g_autofree char *shown = sbx_text_escape (text);
-      sbx_export_gap (s->export, &entry->origin,
-                      g_strdup_printf (_("network.deny: with the host's network, %s can be reached"), shown));
-    }
-}
-
-static void
 put_network (Seatbelt *s)
 {
   const SbxPolicy *policy = s->export->policy;
@@ -222,7 +207,7 @@ put_network (Seatbelt *s)
       g_string_append (s->out,
                        "(allow network-outbound (remote ip))\n(allow network-bind network-inbound (local ip))\n");
       g_string_append (s->out, "(allow network-outbound (literal \"/private/var/run/mDNSResponder\"))\n");
-      put_denied_hosts (s);
+      sbx_export_denied_hosts (s->export);
     }
   else
     {

@@ -60,6 +60,21 @@ sbx_export_limits (SbxExport *export, const char *name)
     }
 }
 
+void
+sbx_export_denied_hosts (SbxExport *export)
+{
+  const GPtrArray *denied = sbx_policy_entries (export->policy, SBX_KEY_NET_DENY);
+
+  for (guint i = 0; i < denied->len; i++)
+    {
+      const SbxEntry *entry = g_ptr_array_index (denied, i);
+      g_autofree char *text = sbx_entry_show (SBX_KEY_NET_DENY, entry);
+      g_autofree char *shown = sbx_text_escape (text);
+      sbx_export_gap (export, &entry->origin,
+                      g_strdup_printf (_("network.deny: with the host's network, %s can be reached"), shown));
+    }
+}
+
 static const Format *
 find_format (const SbxCheckOptions *options, GError **error)
 {

@@ -21,6 +21,9 @@ typedef struct
 
 /* @origin: the line behind it, or NULL; @text is taken over. */
 void sbx_export_gap (SbxExport *export, const SbxOrigin *origin, char *text);
+
+/* A gap for each denied host, where the host's network is handed on. */
+void sbx_export_denied_hosts (SbxExport *export);
 void sbx_export_note (SbxExport *export, char *text);
 
 /* Gaps for the keywords below process.limits that a file sets; @name: of the program that has none. */

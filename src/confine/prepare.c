@@ -80,12 +80,23 @@ add_inherited (Prepared *p, int fd, const char *path, const struct stat *st, int
   return TRUE;
 }
 
+gboolean
+sbx_prepare_fail_denied (int fd, const char *path, GError **error)
+{
+  g_autofree char *shown = sbx_text_escape (path);
+
+  g_set_error (error, SBX_ERROR, SBX_ERROR_CONFINE,
+               _("descriptor %d is %s, which the policy denies to read\n"
+                 "what the command shall have of it can be piped in (cat FILE | sandbox-run ...)"),
+                  fd, shown);
+  return FALSE;
+}
+
 /* Files that the caller opened for writing are his decision, and so is the reading of what the policy lets be written anyway. */
 static gboolean
 prepare_file (Prepared *p, const SbxRun *run, int fd, const char *path, const struct stat *st, int flags,
               GError **error)
 {
-  g_autofree char *shown = NULL;
   SbxPathState at;
 
   if (!(flags & O_PATH) && (flags & O_ACCMODE) != O_RDONLY)
@@ -97,12 +108,7 @@ prepare_file (Prepared *p, const SbxRun *run, int fd, const char *path, const st
     return at.frozen == NULL && (at.writable != NULL || run->table->writes_open)
                ? TRUE
                : add_inherited (p, fd, path, st, flags);
-  shown = sbx_text_escape (path);
-  g_set_error (error, SBX_ERROR, SBX_ERROR_CONFINE,
-               _("descriptor %d is %s, which the policy denies to read\n"
-                 "what the command shall have of it can be piped in (cat FILE | sandbox-run ...)"),
-                  fd, shown);
-  return FALSE;
+  return sbx_prepare_fail_denied (fd, path, error);
 }
 
 static gboolean

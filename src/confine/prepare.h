@@ -15,4 +15,7 @@ gboolean sbx_prepare_wants_network (const SbxPolicy *policy);
  * Returns: (transfer none): NULL when it cannot be done (code CONFINE or SYSTEM). */
 const SbxInitPlan *sbx_prepare (const SbxRun *run, SbxArena *arena, const char *terminal, GError **error);
 
+/* Why a run cannot begin: descriptor @fd, which the command would inherit, is @path, which it may not read. Returns FALSE. */
+gboolean sbx_prepare_fail_denied (int fd, const char *path, GError **error);
+
 G_END_DECLS

@@ -151,8 +151,7 @@ sbx_proxy_arguments_parse (SbxProxyArguments *arguments, int argc, char **argv, 
   g_ptr_array_add (arguments->policy_files, NULL);
   if (ok)
     return TRUE;
-  g_set_error (error, SBX_ERROR, SBX_ERROR_USAGE, _("%s\ntry: sandbox-proxy --help"), local->message);
-  return FALSE;
+  return sbx_option_fail_usage (local, error);
 }
 
 void

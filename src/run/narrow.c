@@ -17,6 +17,7 @@
 #include "base/program.h"
 #include "base/text.h"
 #include "confine/landlock.h"
+#include "confine/prepare.h"
 #include "confine/seccomp.h"
 #include "confine/sys.h"
 
@@ -144,7 +145,6 @@ check_inherited (const SbxPathTable *table, int fd, const struct stat *st, int f
 {
   g_autofree char *link = g_strdup_printf ("/proc/self/fd/%d", fd);
   g_autofree char *path = NULL;
-  g_autofree char *shown = NULL;
   SbxPathState at;
 
   if (!S_ISREG (st->st_mode) || st->st_nlink == 0 || (!(flags & O_PATH) && (flags & O_ACCMODE) != O_RDONLY))
@@ -157,12 +157,7 @@ check_inherited (const SbxPathTable *table, int fd, const struct stat *st, int f
   sbx_path_table_state (table, path, &at);
   if (at.denied == NULL)
     return TRUE;
-  shown = sbx_text_escape (path);
-  g_set_error (error, SBX_ERROR, SBX_ERROR_CONFINE,
-               _("descriptor %d is %s, which the policy denies to read\n"
-                 "what the command shall have of it can be piped in (cat FILE | sandbox-run ...)"),
-                  fd, shown);
-  return FALSE;
+  return sbx_prepare_fail_denied (fd, path, error);
 }
 
 /* Programs open /dev/stdout and /dev/stderr by name; pipes and sockets need no rule. */

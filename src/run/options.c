@@ -181,8 +181,7 @@ sbx_options_parse (SbxOptions *options, int argc, char **argv, GError **error)
       options->command = argv + at;
       return TRUE;
     }
-  g_set_error (error, SBX_ERROR, SBX_ERROR_USAGE, _("%s\ntry: sandbox-run --help"), local->message);
-  return FALSE;
+  return sbx_option_fail_usage (local, error);
 }
 
 void

@@ -12,6 +12,7 @@
 #include <sys/un.h>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "bridge/place.h"
 
 #define ARGV(...) ((const char *[]){ "sandbox-bridge", __VA_ARGS__, NULL })
@@ -224,6 +225,7 @@ main (void)
   tcase_add_test (tcase, help_fits);
   tcase_add_loop_test (tcase, addresses, 0, G_N_ELEMENTS (places));
   suite_add_tcase (suite, tcase);
+  sbx_log_init ("sandbox-bridge"); /* whose --help messages name */
   SRunner *runner = srunner_create (suite);
   srunner_run_all (runner, CK_ENV);
   int failed = srunner_ntests_failed (runner);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "run/options.h"
 
 #define ARGV(...) ((const char *[]){ "sandbox-run", __VA_ARGS__, NULL })
@@ -245,6 +246,7 @@ main (void)
   tcase_add_loop_test (tcase, refusals, 0, G_N_ELEMENTS (refused));
   tcase_add_test (tcase, help_names_every_option);
   suite_add_tcase (suite, tcase);
+  sbx_log_init ("sandbox-run"); /* whose --help messages name */
   SRunner *runner = srunner_create (suite);
   srunner_run_all (runner, CK_ENV);
   int failed = srunner_ntests_failed (runner);
