@@ -43,6 +43,7 @@ UNIT_TESTS = \
 	tests/unit/test-patterns \
 	tests/unit/test-placeholder \
 	tests/unit/test-policy \
+	tests/unit/test-policy-random \
 	tests/unit/test-probe \
 	tests/unit/test-refusals \
 	tests/unit/test-proxy-variables \
@@ -63,6 +64,7 @@ UNIT_TESTS = \
 
 UNIT_HELPERS = \
 	tests/unit/policy-fixture.h \
+	tests/unit/policy-oracle.h \
 	tests/unit/tree-fixture.h
 
 EXTRA_DIST += $(UNIT_HELPERS)

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "policy-fixture.h"
+#include "policy-oracle.h"
 #include "policy/loader.h"
 #include "policy/trust.h"
 
@@ -38,21 +39,6 @@ merge (const char *system, const char *user, const char *command, const char *pr
 
   ck_assert_msg (policy != NULL, "%s", error != NULL ? error->message : "?");
   return policy;
-}
-
-/* "entry@level entry@level" of a list, in order. */
-static char *
-list (const SbxPolicy *policy, SbxKey key)
-{
-  GString *out = g_string_new (NULL);
-
-  for (guint i = 0; i < sbx_policy_entries (policy, key)->len; i++)
-    {
-      const SbxEntry *entry = g_ptr_array_index (sbx_policy_entries (policy, key), i);
-      g_autofree char *text = sbx_entry_show (key, entry);
-      g_string_append_printf (out, "%s%s@%s", i > 0 ? " " : "", text, sbx_level_name (entry->origin.level));
-    }
-  return g_string_free (out, FALSE);
 }
 
 static void
@@ -284,29 +270,6 @@ END_TEST
   "environment : { mode = \"clean\"; };\n"                                                                             \
   "process : { nested = \"refuse\"; userns = \"deny\"; new_session = true;\n"                                          \
   " limits : { nofile = 100; nproc = 100; core = 0; fsize = 100; as = \"1M\"; cpu = 1; }; };\n"
-
-/* TRUE if @after lets anything through that @before does not. */
-static gboolean
-adds_access (const SbxPolicy *before, const SbxPolicy *after)
-{
-  for (int key = 0; key < SBX_N_KEYS; key++)
-    {
-      const SbxKeyword *keyword = sbx_keyword (key);
-      g_autofree char *one = NULL, *two = NULL;
-
-      if (keyword->combine == SBX_COMBINE_REPLACE
-          && !sbx_keyword_is_stricter_or_equal (key, after->values[key].number, after->values[key].text,
-                                                before->values[key].number, before->values[key].text))
-        return TRUE;
-      if (keyword->combine != SBX_COMBINE_UNITE)
-        continue;
-      one = list (before, key);
-      two = list (after, key);
-      if (keyword->grants ? strcmp (one, two) != 0 : !g_str_has_prefix (two, one))
-        return TRUE;
-    }
-  return FALSE;
-}
 
 static const char *const backgrounds[] = { "", EVERYTHING_STRICT, EVERYTHING_LOOSE,
                                            "lock = [ \"network\", \"filesystem\" ];" };
