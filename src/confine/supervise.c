@@ -246,6 +246,9 @@ stop_too (State *state, int signum, GError **error)
   take_over (state, *shared);
   munmap (shared, sizeof *shared);
   forget_stops (state->supervisor);
+  /* Said here, and not only when the signal is read: one that stops the whole group, because the command reads the terminal in the
+   * background, takes the SIGCONT that waits for us away. If the command has stopped again it stops once more, and that is heard. */
+  sbx_supervisor_say (state->supervisor, SBX_SAY_SIGNAL, SIGCONT);
   return TRUE;
 }
 
