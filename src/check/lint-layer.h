@@ -6,6 +6,7 @@
 
 G_BEGIN_DECLS
 
-void sbx_lint_layer (const SbxLayer *layer, SbxFindings *findings);
+/* @shipped: it is the distribution's own. */
+void sbx_lint_layer (const SbxLayer *layer, gboolean shipped, SbxFindings *findings);
 
 G_END_DECLS

@@ -339,7 +339,7 @@ judge_all (Lint *lint)
 
       if (file->wanted && file->layer != NULL)
         {
-          sbx_lint_layer (file->layer, lint->findings);
+          sbx_lint_layer (file->layer, file->shipped, lint->findings);
           sbx_lint_hosts (file->layer, lint->findings);
         }
     }

@@ -400,7 +400,13 @@ take_lock (int dir, guint patience, GError **error)
   if (fd >= 0 && errno == EWOULDBLOCK)
     set_held (error, dir, fd);
   else
-    sbx_error_set_errno (error, SBX_ERROR_SYSTEM, errno, _ ("cannot lock the journals of placeholders"));
+    {
+      int errnum = errno;
+      g_autofree char *link = g_strdup_printf ("/proc/self/fd/%d", dir);
+      g_autofree char *place = g_file_read_link (link, NULL);
+
+      fail_state (error, errnum, place != NULL ? place : JOURNALS_NAME);
+    }
   return -1;
 }
 

@@ -16,6 +16,7 @@ struct _SbxRefusals
   GHashTable *known; /* char*: "NAME:PORT (reason)", "NAME (reason)" */
   GPtrArray *named;  /* the first of them, in their order */
   gboolean unlisted; /* an allow rule would let some of it through */
+  gboolean local;    /* some of it is on this host */
 };
 
 SbxRefusals *
@@ -53,6 +54,7 @@ sbx_refusals_add (SbxRefusals *refusals, const SbxAccessRecord *record)
     text = g_strdup_printf (bare ? "[%s]:%u (%s)" : "%s:%u (%s)", name, record->port, record->reason);
   else
     text = g_strdup_printf ("%s (%s)", name, record->reason);
+  refusals->local |= strcmp (record->reason, "loopback") == 0 || strcmp (record->reason, "own") == 0;
   refusals->unlisted |= g_str_has_suffix (record->reason, "not-listed");
   if (g_hash_table_contains (refusals->known, text) || g_hash_table_size (refusals->known) >= KNOWN_MAX)
     return;
@@ -82,5 +84,8 @@ sbx_refusals_describe (const SbxRefusals *refusals)
   if (refusals->unlisted)
     g_string_append_printf (text, "\n%s",
                             _("--allow-host HOST[:PORT], or network.allow in the user's policy, lets a host through"));
+  if (refusals->local)
+    g_string_append_printf (text, "\n%s",
+                            _("--connect-local PORT lets a port of this host's loopback be seen inside"));
   return g_strdup (text->str);
 }

@@ -46,6 +46,17 @@ START_TEST (each_is_named_once)
 }
 END_TEST
 
+START_TEST (what_is_on_this_host_has_a_way)
+{
+  g_autoptr (SbxRefusals) refusals = sbx_refusals_new ();
+
+  note (refusals, "here.test", 8765, "loopback", FALSE, FALSE);
+  g_autofree char *text = sbx_refusals_describe (refusals);
+  ck_assert_str_eq (text, "refused by the policy: here.test:8765 (loopback)\n"
+                          "--connect-local PORT lets a port of this host's loopback be seen inside");
+}
+END_TEST
+
 START_TEST (many_are_counted)
 {
   g_autoptr (SbxRefusals) refusals = sbx_refusals_new ();
@@ -80,6 +91,7 @@ main (void)
   TCase *tests = tcase_create ("refusals");
 
   tcase_add_test (tests, each_is_named_once);
+  tcase_add_test (tests, what_is_on_this_host_has_a_way);
   tcase_add_test (tests, many_are_counted);
   suite_add_tcase (suite, tests);
 
