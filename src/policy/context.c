@@ -36,20 +36,6 @@ find_home (SbxResolver *resolver, uid_t uid)
   return home != NULL && g_path_is_absolute (home) ? canonical (resolver, home) : NULL;
 }
 
-/* $HOME is a word of the caller's, and tests and builds often say another one: the keys stay where the account has them. */
-static char *
-find_account_home (SbxResolver *resolver, uid_t uid, const char *home)
-{
-  const struct passwd *entry = home != NULL ? getpwuid (uid) : NULL;
-  g_autofree char *other = NULL;
-
-  if (entry == NULL || !g_path_is_absolute (entry->pw_dir) || strcmp (entry->pw_dir, home) == 0
-      || strcmp (entry->pw_dir, "/") == 0)
-    return NULL;
-  other = canonical (resolver, entry->pw_dir);
-  return strcmp (other, home) != 0 && strcmp (other, "/") != 0 ? g_steal_pointer (&other) : NULL;
-}
-
 /* NAME/sandbox for an absolute $VARIABLE, else HOME/FALLBACK/sandbox. */
 static char *
 find_xdg (const char *variable, const char *home, const char *fallback)
@@ -163,7 +149,6 @@ sbx_context_new (const SbxContextOptions *options, GError **error)
   if (!set_system_dirs (context, options->root, error))
     return NULL;
   context->home = find_home (resolver, context->uid);
-  context->account_home = find_account_home (resolver, context->uid, context->home);
   context->user_dir = find_xdg ("XDG_CONFIG_HOME", context->home, ".config");
   context->state_dir = find_xdg ("XDG_STATE_HOME", context->home, ".local/state");
   if (!set_places (context, resolver, options, error))
@@ -186,7 +171,6 @@ sbx_context_free (SbxContext *context)
   g_free (context->run_dir);
   g_free (context->etc_dir);
   g_free (context->home);
-  g_free (context->account_home);
   g_free (context->user_dir);
   g_free (context->state_dir);
   g_free (context->cwd);

@@ -16,7 +16,6 @@ typedef struct
   char *vendor_dir;    /* system level, lowest first; @root already prepended */
   char *run_dir;
   char *etc_dir;
-  char *account_home;  /* canonical, of the passwd entry, where $HOME names another place; else NULL: denials hold there, too */
   char *home;          /* $HOME, else the passwd entry, made canonical; NULL if neither is an absolute path */
   char *user_dir;      /* $XDG_CONFIG_HOME/sandbox or HOME/.config/sandbox; NULL without a home */
   char *state_dir;     /* $XDG_STATE_HOME/sandbox or HOME/.local/state/sandbox; NULL without a home */

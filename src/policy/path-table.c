@@ -171,18 +171,14 @@ add_denial (SbxTableBuilder *builder, SbxKey key, const SbxEntry *entry, SbxRule
   return TRUE;
 }
 
-/* @of_home: only what names the home. */
 static gboolean
-add_denials_at (SbxTableBuilder *builder, SbxKey key, SbxRuleKind kind, gboolean of_home, GError **error)
+add_denials (SbxTableBuilder *builder, SbxKey key, SbxRuleKind kind, GError **error)
 {
   const GPtrArray *entries = sbx_policy_entries (builder->policy, key);
   for (guint i = 0; i < entries->len; i++)
     {
       const SbxEntry *entry = g_ptr_array_index (entries, i);
-      gboolean glob = sbx_glob_rules_is_entry (entry->text);
-      if (of_home && !g_str_has_prefix (entry->text, glob ? "glob:~" : "~"))
-        continue;
-      if (glob)
+      if (sbx_glob_rules_is_entry (entry->text))
         {
           if (kind == SBX_RULE_PROTECT && sbx_builder_is_unprotected (builder, entry->text, entry->origin.level))
             continue;
@@ -196,23 +192,6 @@ add_denials_at (SbxTableBuilder *builder, SbxKey key, SbxRuleKind kind, gboolean
         return FALSE;
     }
   return TRUE;
-}
-
-/* What is denied in the home is denied in that of the account, too. */
-static gboolean
-add_denials (SbxTableBuilder *builder, SbxKey key, SbxRuleKind kind, GError **error)
-{
-  const SbxContext *context = builder->context;
-  SbxContext account = *context;
-  gboolean good = add_denials_at (builder, key, kind, FALSE, error);
-
-  if (!good || context->account_home == NULL)
-    return good;
-  account.home = context->account_home;
-  builder->context = &account;
-  good = add_denials_at (builder, key, kind, TRUE, error);
-  builder->context = context;
-  return good;
 }
 
 static void

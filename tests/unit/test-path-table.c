@@ -99,37 +99,6 @@ START_TEST (most_trusted_origin_stays)
 }
 END_TEST
 
-/* Where HOME names another place, what is denied in the home is denied in that of the account, too; nothing is granted there. */
-START_TEST (the_account_has_a_home)
-{
-  Setting settings[] = {
-    { SBX_KEY_DENY_READ, "~/.ssh", 0 },         { SBX_KEY_DENY_READ, "glob:~/*.key", 0 },
-    { SBX_KEY_DENY_WRITE, "~/.config/x", 0 },   { SBX_KEY_PROTECT, "~/.profile", 0 },
-    { SBX_KEY_ALLOW_READ, "~/.ssh/known", 0 },  { SBX_KEY_ALLOW_WRITE, "~/cache", 0 },
-    { SBX_KEY_DENY_READ, "TOP/out/secret", 0 },
-  };
-  static const char *const denied[] = { "account/.ssh", "account/a.key", "account/.config/x", "account/.profile" };
-
-  make_dir ("account/.ssh/known");
-  make_dir ("account/cache");
-  put ("account/a.key", "");
-  g_autofree char *account = at ("account");
-  context->account_home = g_strdup (account);
-  load (settings, G_N_ELEMENTS (settings));
-  for (guint i = 0; i < G_N_ELEMENTS (denied); i++)
-    {
-      g_autofree char *path = at (denied[i]);
-      ck_assert_msg (find_rule (table, path) != NULL, "%s", denied[i]);
-    }
-  g_autofree char *known = at ("account/.ssh/known");
-  g_autofree char *cache = at ("account/cache");
-  g_autofree char *own = at ("home/.ssh");
-  ck_assert_ptr_null (find_rule (table, known));
-  ck_assert_ptr_null (find_rule (table, cache));
-  ck_assert_ptr_nonnull (find_rule (table, own));
-}
-END_TEST
-
 /* Every list turned around and shuffled gives the same table. */
 START_TEST (order_does_not_matter)
 {
@@ -235,8 +204,7 @@ START_TEST (grant_into_a_denial_by_link)
   g_autofree char *known = at ("home/cache/known");
   ck_assert (getuid () != 0 || (lchown (alias, 1, 1) == 0 && lchown (known, 1, 1) == 0));
   LOAD ({ SBX_KEY_DENY_READ, "~/keys", 0 }, { SBX_KEY_ALLOW_READ, "~/cache/known/public", SBX_LEVEL_USER },
-        { SBX_KEY_ALLOW_READ, "~/cache/known", SBX_LEVEL_USER },
-        { SBX_KEY_ALLOW_READ, "~/cache/free", SBX_LEVEL_USER });
+        { SBX_KEY_ALLOW_READ, "~/cache/known", SBX_LEVEL_USER }, { SBX_KEY_ALLOW_READ, "~/cache/free", SBX_LEVEL_USER });
   ck_assert_uint_eq (kinds_at (table, "home/keys"), SBX_RULE_DENY_READ);
   ck_assert_uint_eq (kinds_at (table, "home/keys/public"), 0);
   ck_assert_uint_eq (kinds_at (table, "home/free"), SBX_RULE_ALLOW_READ);
@@ -757,7 +725,6 @@ main (void)
   const TTest *const tests[] = {
     sorted_and_unique,
     most_trusted_origin_stays,
-    the_account_has_a_home,
     order_does_not_matter,
     allow_write_wants_a_directory,
     grant_through_a_link_the_command_can_make,
