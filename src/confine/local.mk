@@ -31,6 +31,8 @@ libconfine_a_SOURCES = \
 	src/confine/limits.h \
 	src/confine/mount-apply.c \
 	src/confine/mount-apply.h \
+	src/confine/mount-cover.c \
+	src/confine/mount-cover.h \
 	src/confine/mount-plan.c \
 	src/confine/mount-plan.h \
 	src/confine/net-plan.c \

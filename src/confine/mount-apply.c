@@ -17,16 +17,13 @@
 #include <sys/mount.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
-#include <sys/statvfs.h>
 
+#include "confine/mount-cover.h"
 #include "confine/session.h"
 #include "confine/sys.h"
 
-#define COVER_ATTEMPTS 1000
 #define POLICY_FILE "session/policy.json"
 #define SNAPSHOT_FILE "session/" SBX_SESSION_SNAPSHOT
-#define RESOLVE_EXACT (RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_IN_ROOT)
 
 static bool
 is_bind (SbxMountKind kind)
@@ -36,21 +33,9 @@ is_bind (SbxMountKind kind)
 }
 
 static bool
-is_mask (SbxMountKind kind)
-{
-  return kind == SBX_MOUNT_MASK_DIR || kind == SBX_MOUNT_MASK_FILE || kind == SBX_MOUNT_SKELETON;
-}
-
-static bool
 stays_writable (SbxMountKind kind)
 {
   return kind == SBX_MOUNT_BIND_RW || kind == SBX_MOUNT_PIN;
-}
-
-static int
-open_below (int root, const char *path)
-{
-  return sbx_sys_openat2 (root, path[1] == '\0' ? "." : path + 1, O_PATH | O_NOFOLLOW, RESOLVE_EXACT);
 }
 
 /* The directory of the name that was opened last. Names come sorted, and each component that the kernel need not walk again counts. */
@@ -95,23 +80,14 @@ open_sorted (LastDir *last, const SbxMountWork *work, size_t i)
       last_dir_close (last);
       if (length == 0 || length >= sizeof last->path || i + 1 >= work->n_mounts
           || !is_directly_in (work->mounts[i + 1].path, path, length))
-        return open_below (last->root, path);
+        return sbx_mount_open_below (last->root, path);
       memcpy (last->path, path, length);
       last->path[length] = '\0';
-      last->fd = open_below (last->root, last->path);
+      last->fd = sbx_mount_open_below (last->root, last->path);
       if (last->fd < 0)
-        return open_below (last->root, path); /* and its errno */
+        return sbx_mount_open_below (last->root, path); /* and its errno */
     }
-  return sbx_sys_openat2 (last->fd, path + length + 1, O_PATH | O_NOFOLLOW, RESOLVE_EXACT);
-}
-
-/* Makes a detached mount (and all below it, if @recursive) read-only. */
-static int
-set_read_only (int tree, bool recursive)
-{
-  const struct mount_attr attr = { .attr_set = MOUNT_ATTR_RDONLY };
-
-  return sbx_sys_mount_setattr (tree, "", AT_EMPTY_PATH | (recursive ? AT_RECURSIVE : 0), &attr);
+  return sbx_sys_openat2 (last->fd, path + length + 1, O_PATH | O_NOFOLLOW, SBX_MOUNT_RESOLVE);
 }
 
 static int
@@ -131,7 +107,7 @@ attach_at (int tree, int target)
 static int
 attach (int tree, int root, const char *path)
 {
-  return attach_at (tree, open_below (root, path));
+  return attach_at (tree, sbx_mount_open_below (root, path));
 }
 
 /* -- the sandbox's own tmpfs --------------------------------------------------------------------------------- */
@@ -291,14 +267,6 @@ sbx_mount_begin (SbxMountApply *apply, SbxFailure *failure)
 
 /* -- cloning what will be bound ------------------------------------------------------------------------------ */
 
-/* Behind another user's closed directory. Init may do there whatever the command may, and more in what is its own user's: where it
- * cannot go the command cannot, and there is nothing to cover. */
-static bool
-is_out_of_reach (int errnum)
-{
-  return errnum == EACCES;
-}
-
 static int
 clone_one (SbxMountApply *apply, unsigned int i, LastDir *last, SbxFailure *failure)
 {
@@ -310,7 +278,7 @@ clone_one (SbxMountApply *apply, unsigned int i, LastDir *last, SbxFailure *fail
   /* No placeholder: its directory cannot be written by this user, so the name cannot be made inside either. */
   if (fd < 0 && errno == ENOENT && mount->kind == SBX_MOUNT_PIN_FILE)
     return 0;
-  if (fd < 0 && is_out_of_reach (errno))
+  if (fd < 0 && sbx_mount_is_out_of_reach (errno))
     return 0;
   if (fd < 0)
     return sbx_fail (failure, SBX_STEP_OPEN, errno, mount->path);
@@ -355,7 +323,7 @@ clone_all (SbxMountApply *apply, CloneTurn turn, SbxFailure *failure)
       if (clone_one (apply, i, &last, failure) < 0)
         return -1;
       if (!writable && apply->work->root_writable && apply->work->trees[i] >= 0
-          && set_read_only (apply->work->trees[i], true) < 0)
+          && sbx_mount_set_read_only (apply->work->trees[i], true) < 0)
         return sbx_fail (failure, SBX_STEP_READ_ONLY, errno, apply->work->mounts[i].path);
     }
   last_dir_close (&last);
@@ -403,7 +371,7 @@ guard_proc (const SbxMountApply *apply, SbxFailure *failure)
       tree = sbx_sys_open_tree (apply->root, read_only[i] + 1, OPEN_TREE_CLONE);
       if (tree < 0 && errno == ENOENT)
         continue;
-      if (tree < 0 || set_read_only (tree, true) < 0 || attach (tree, apply->root, read_only[i]) < 0)
+      if (tree < 0 || sbx_mount_set_read_only (tree, true) < 0 || attach (tree, apply->root, read_only[i]) < 0)
         return sbx_fail (failure, SBX_STEP_MOUNT, errno, read_only[i]);
       close (tree);
     }
@@ -452,7 +420,7 @@ attach_all (SbxMountApply *apply, int base, SbxFailure *failure)
       if (tree < 0)
         return sbx_fail (failure, SBX_STEP_CLONE_TREE, errno, mount->path);
       if (attach_at (tree, open_sorted (&last, apply->work, i)) < 0
-          && !(mount->kind == SBX_MOUNT_ABSENT && errno == ENOENT) && !is_out_of_reach (errno))
+          && !(mount->kind == SBX_MOUNT_ABSENT && errno == ENOENT) && !sbx_mount_is_out_of_reach (errno))
         return sbx_fail (failure, SBX_STEP_MOUNT, errno, mount->path);
       close (tree);
     }
@@ -478,7 +446,8 @@ place_tmpfs (SbxMountApply *apply, int base, SbxFailure *failure)
   if (attach (base, AT_FDCWD, "/run") < 0)
     return sbx_fail (failure, SBX_STEP_MOUNT, errno, "/run");
   apply->masks = sbx_sys_open_tree (base, "", AT_EMPTY_PATH | OPEN_TREE_CLONE);
-  if (apply->masks < 0 || set_read_only (apply->masks, false) < 0 || attach (apply->masks, AT_FDCWD, "/run") < 0)
+  if (apply->masks < 0 || sbx_mount_set_read_only (apply->masks, false) < 0
+      || attach (apply->masks, AT_FDCWD, "/run") < 0)
     return sbx_fail (failure, SBX_STEP_MOUNT, errno, "/run");
   if (!apply->work->root_skeleton)
     {
@@ -554,180 +523,4 @@ sbx_mount_add_policy (const SbxMountApply *apply, int policy, int snapshot, SbxF
                  || fill_file (apply->snapshot, snapshot, SNAPSHOT_FILE, failure) < 0
              ? -1
              : 0;
-}
-
-/* -- afterwards ---------------------------------------------------------------------------------------------- */
-
-/* What a name is to be covered with. */
-typedef struct
-{
-  SbxMountKind kind;
-  const char *store; /* SBX_MOUNT_FILE: the file in our own tmpfs */
-} Cover;
-
-/* A name that is covered is the root of a mount: of our own tmpfs where it is masked or has a file of ours, and in any case read-only
- * unless it is a pin. */
-static bool
-is_covered (const SbxMountApply *apply, int target, SbxMountKind kind)
-{
-  struct statx at, own;
-  struct statfs fs;
-
-  if (statx (target, "", AT_EMPTY_PATH, STATX_INO, &at) < 0
-      || statx (apply->masks, "", AT_EMPTY_PATH, STATX_INO, &own) < 0)
-    return false;
-  if (at.stx_dev_major == own.stx_dev_major && at.stx_dev_minor == own.stx_dev_minor)
-    return true;
-  if (is_mask (kind) || kind == SBX_MOUNT_FILE || !(at.stx_attributes_mask & at.stx_attributes & STATX_ATTR_MOUNT_ROOT))
-    return false;
-  return kind == SBX_MOUNT_PIN || (fstatfs (target, &fs) == 0 && (fs.f_flags & ST_RDONLY));
-}
-
-static int
-cover (const SbxMountApply *apply, int target, Cover with)
-{
-  const SbxMountKind kind = with.kind;
-  struct stat st;
-  bool of_host = false;
-  int tree, result, saved;
-
-  if (is_covered (apply, target, kind))
-    return 0;
-  if (fstat (target, &st) < 0)
-    return -1;
-  if (kind == SBX_MOUNT_FILE && S_ISDIR (st.st_mode))
-    return 0;
-  if (kind == SBX_MOUNT_FILE)
-    tree = sbx_sys_open_tree (apply->masks, with.store, OPEN_TREE_CLONE);
-  else if (S_ISSOCK (st.st_mode) && (st.st_mode & 07777) == 0)
-    tree = sbx_sys_open_tree (apply->masks, "absent", OPEN_TREE_CLONE | AT_SYMLINK_NOFOLLOW);
-  else if (is_mask (kind) || S_ISFIFO (st.st_mode)) /* which a read-only mount keeps nobody from writing to */
-    tree = sbx_sys_open_tree (apply->masks, S_ISDIR (st.st_mode) ? "mask-dir" : "mask-file", OPEN_TREE_CLONE);
-  else
-    {
-      tree = sbx_sys_open_tree (target, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | AT_RECURSIVE);
-      of_host = true;
-    }
-  if (tree < 0)
-    return -1;
-  result = of_host && kind != SBX_MOUNT_PIN ? set_read_only (tree, true) : 0;
-  if (result == 0)
-    result = sbx_sys_move_mount (tree, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
-  saved = errno;
-  close (tree);
-  errno = saved;
-  return result;
-}
-
-static bool
-is_gone (int errnum)
-{
-  return errnum == ENOENT || errnum == ENOTDIR || errnum == ELOOP || errnum == ESTALE;
-}
-
-/* What a link that took the name leads to is treated as the name itself. */
-static int
-cover_link_target (const SbxMountApply *apply, const char *path, Cover with)
-{
-  int target = openat (apply->root, path + 1, O_PATH | O_CLOEXEC);
-  int result, saved;
-
-  if (target < 0)
-    return is_gone (errno) || errno == EACCES ? 0 : -1;
-  result = cover (apply, target, with);
-  saved = errno;
-  close (target);
-  errno = saved;
-  return result;
-}
-
-/* A file of ours lies on a link as on any name. */
-static int
-cover_once (const SbxMountApply *apply, const char *path, Cover with)
-{
-  struct stat st;
-  int target = open_below (apply->root, path);
-  bool is_link;
-  int result, saved;
-
-  if (target < 0)
-    return is_gone (errno) || is_out_of_reach (errno) ? 0 : -1;
-  is_link = with.kind != SBX_MOUNT_FILE && fstat (target, &st) == 0 && S_ISLNK (st.st_mode);
-  result = cover (apply, target, is_link ? (Cover){ SBX_MOUNT_PIN_LINK, NULL } : with);
-  saved = errno;
-  close (target);
-  errno = saved;
-  if (result == 0 && is_link && with.kind != SBX_MOUNT_PIN_LINK)
-    return cover_link_target (apply, path, with);
-  return result;
-}
-
-/* Whoever replaces a name may do it again before the mount is made; the kernel then knows no such place (ENOENT, EINVAL). */
-static int
-cover_path (const SbxMountApply *apply, const char *path, Cover with)
-{
-  for (int attempt = 0; attempt < COVER_ATTEMPTS; attempt++)
-    if (cover_once (apply, path, with) == 0)
-      return 0;
-    else if (!is_gone (errno) && errno != EINVAL)
-      return -1;
-  return -1;
-}
-
-/* A directory that took the place of a pinned one can be the command's own work, with anything in it at the names that are protected:
- * it is not to be written any more. */
-static bool
-is_what_was_pinned (const SbxMountApply *apply, const SbxMount *mount)
-{
-  int target = open_below (apply->root, mount->path);
-  struct stat st;
-  bool same = target < 0 || (fstat (target, &st) == 0 && st.st_dev == mount->dev && st.st_ino == mount->ino);
-
-  if (target >= 0)
-    close (target);
-  return same;
-}
-
-int
-sbx_mount_again (const SbxMountApply *apply, SbxFailure *failure)
-{
-  for (size_t i = 0; i < apply->work->n_mounts; i++)
-    {
-      const SbxMount *mount = &apply->work->mounts[i];
-      Cover with = { mount->kind, mount->store };
-
-      if (with.kind == SBX_MOUNT_PIN && !is_what_was_pinned (apply, mount))
-        with.kind = SBX_MOUNT_BIND_RO;
-      if (with.kind == SBX_MOUNT_ABSENT)
-        with.kind = mount->reason == SBX_RULE_DENY_READ ? SBX_MOUNT_MASK_FILE : SBX_MOUNT_BIND_RO;
-      if (mount->watched && cover_path (apply, mount->path, with) < 0)
-        return sbx_fail (failure, SBX_STEP_MOUNT, errno, mount->path);
-    }
-  for (size_t i = 0; i < apply->work->n_absents; i++)
-    {
-      const SbxAbsent *absent = &apply->work->absents[i];
-      const Cover with = { absent->mask ? SBX_MOUNT_MASK_FILE : SBX_MOUNT_BIND_RO, NULL };
-
-      if (!absent->in_writable && cover_path (apply, absent->path, with) < 0)
-        return sbx_fail (failure, SBX_STEP_MOUNT, errno, absent->path);
-    }
-  return 0;
-}
-
-void
-sbx_mount_release (const SbxMountApply *apply)
-{
-  const char *released = NULL;
-
-  for (size_t i = 0; i < apply->work->n_mounts; i++)
-    {
-      const SbxMount *mount = &apply->work->mounts[i];
-      size_t length = released != NULL ? strlen (released) : 0;
-
-      if (mount->kind != SBX_MOUNT_BIND_RW
-          || (released != NULL && strncmp (mount->path, released, length) == 0 && mount->path[length] == '/'))
-        continue;
-      if (umount2 (mount->path, MNT_DETACH | UMOUNT_NOFOLLOW) == 0)
-        released = mount->path;
-    }
 }
